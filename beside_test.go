@@ -65,12 +65,12 @@ func TestAssertionsOfATestRun(t *testing.T) {
 	}
 	_, diags = op.Apply(t.Context(), planned, mayfly.ApplyOptions{})
 	if len(diags) != 1 || diags[0].Severity != diag.Warning || diags[0].Subject.Start.Line != 1 {
-		t.Fatalf("applying: %v", diags)
+		t.Fatalf("Apply: got %v, want one warning on line 1", diags)
 	}
 	if a, ok := diags[0].Extra.(diag.Assertion); !ok || a.Undecided || a.Difference == nil || a.Difference.Right.AsString() != "none" {
-		t.Errorf("the assertion is %v", diags[0].Extra)
+		t.Errorf("assertion: got %v, want a decided one whose right side is \"none\"", diags[0].Extra)
 	}
 	if len(op.State().Outputs) != 2 {
-		t.Errorf("%d outputs are stored", len(op.State().Outputs))
+		t.Errorf("got %d outputs stored, want 2", len(op.State().Outputs))
 	}
 }

@@ -103,6 +103,19 @@ func (o *Operation) Reread(ctx context.Context) diag.List {
 	return o.read(ctx)
 }
 
+// hold locks the whole state for several plans, and reads it again. It does nothing if the state is locked,
+// or is not to be.
+func (o *Operation) hold(ctx context.Context) diag.List {
+	if o.p.claimer() == nil || o.lock != "" || o.locking.NoLock {
+		return nil
+	}
+	if diags := o.take(ctx, false); diags.HasErrors() {
+		return diags
+	}
+	diags := o.Reread(ctx)
+	return append(diags, store.RecoveredBy(o.p.opt.State.Store).Diags()...)
+}
+
 // release gives claims back after the run that has used them, so that another plan may follow. A lock that
 // was taken at the beginning stays.
 func (o *Operation) release() diag.List {

@@ -221,7 +221,7 @@ func TestCostOfPluginsIsLinear(t *testing.T) {
 				}
 			}
 			if shape.Name == "secrets" && (two["OpenEphemeralResource"] == 0 || two["OpenEphemeralResource"] != two["CloseEphemeralResource"]) {
-				t.Errorf("%d ephemeral instances were opened, %d closed", two["OpenEphemeralResource"], two["CloseEphemeralResource"])
+				t.Errorf("ephemeral instances: got %d opened, %d closed, want as many closed as opened, at least one", two["OpenEphemeralResource"], two["CloseEphemeralResource"])
 			}
 		})
 	}

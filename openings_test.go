@@ -58,7 +58,7 @@ func TestOpenRun(t *testing.T) {
 		}
 		j.moveTo(nil)
 		if j.moveTo(test.to); !slices.Equal(test.to.names, test.moved) || !slices.Equal(from.closed, test.closed) {
-			t.Errorf("%s: moved %q, closed %v", name, test.to.names, from.closed)
+			t.Errorf("%s: got %q moved, %v closed, want %q, %v", name, test.to.names, from.closed, test.moved, test.closed)
 		}
 	}
 	from := &openings{fails: errors.New("full")}

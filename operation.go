@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine"
+	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -193,6 +194,7 @@ type PlanOptions struct {
 	SkipRefresh       bool
 	LazyEphemeral     bool            // don't open what only write-only arguments need
 	RequireEphemeral  bool            // a plan that would store a sensitive attribute is an error
+	AllowDeferral     bool            // leave objects that cannot be planned yet to a later plan: see plan.Plan.Deferrals
 	Invoke            []addr.Instance // actions: the plan invokes them, in this order, and changes nothing
 	Generated         []*Generated    // by Generate, and in the configuration since
 	Soft              context.Context // ends on the first interrupt: work under way is finished, nothing new starts
@@ -201,6 +203,11 @@ type PlanOptions struct {
 // Plan plans. The plan is returned, for showing, also when there were errors; it cannot be applied then. The
 // observer may receive the last events later.
 func (o *Operation) Plan(ctx context.Context, opt PlanOptions) (*plan.Plan, diag.List) {
+	return o.planRound(ctx, opt, nil)
+}
+
+// planRound plans, for a run in rounds if it is given the memory of one.
+func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *rounds.Memory) (*plan.Plan, diag.List) {
 	cfg, diags := o.sound(ctx, opt.Soft)
 	if diags.HasErrors() {
 		return nil, diags
@@ -211,7 +218,7 @@ func (o *Operation) Plan(ctx context.Context, opt PlanOptions) (*plan.Plan, diag
 		}
 	}
 	req := o.request(cfg, opt)
-	req.Scoped = o.p.claimer() != nil
+	req.Memory, req.Scoped = memory, o.p.claimer() != nil
 	planned, more := o.p.engine.Plan(ctx, req)
 	return planned, append(diags, more...)
 }
@@ -220,8 +227,8 @@ func (o *Operation) request(cfg *blocks.Config, opt PlanOptions) engine.PlanRequ
 	req := engine.PlanRequest{
 		Config: cfg, State: o.State(), Mode: opt.Mode, Variables: opt.Variables, Targets: opt.Targets, Excludes: opt.Excludes,
 		ForceReplace: opt.ForceReplace, AssumeUnchanged: opt.AssumeUnchanged, Places: opt.Places, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral,
-		RequireEphemeral: opt.RequireEphemeral,
-		Invoke:           opt.Invoke, Generated: opt.Generated, Soft: opt.Soft,
+		RequireEphemeral: opt.RequireEphemeral, AllowDeferral: opt.AllowDeferral,
+		Invoke: opt.Invoke, Generated: opt.Generated, Soft: opt.Soft,
 	}
 	if o.File != nil {
 		req.Meta = o.File.Meta
@@ -329,6 +336,11 @@ type ApplyOptions struct {
 // also when something failed. The observer may receive the last events later. After an interrupt, it begins
 // nothing.
 func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOptions) (*Applied, diag.List) {
+	return o.applyRound(ctx, planned, opt, nil)
+}
+
+// applyRound applies a plan, for a run in rounds if it is given the memory of one.
+func (o *Operation) applyRound(ctx context.Context, planned *plan.Plan, opt ApplyOptions, memory *rounds.Memory) (*Applied, diag.List) {
 	if ctx.Err() != nil || opt.Soft != nil && opt.Soft.Err() != nil {
 		return nil, diag.Errorf("Apply interrupted", "The interrupt came before the apply began. Nothing was changed.")
 	}
@@ -349,7 +361,7 @@ func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOpti
 		return nil, append(append(diags, more...), o.release()...)
 	}
 	recording := newOpenRun(run)
-	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, State: recording, Salts: o.State().Salts, Soft: opt.Soft, Writes: o.writes})
+	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, State: recording, Salts: o.State().Salts, Memory: memory, Soft: opt.Soft, Writes: o.writes})
 	diags = append(diags, more...)
 	recording.moveTo(o.p.opt.Secrets.Openings)
 	diags = append(diags, o.endRun(run)...)

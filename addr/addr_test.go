@@ -49,11 +49,11 @@ func TestInstanceRoundTrip(t *testing.T) {
 		want := drawInstance.Draw(t, "instance")
 		got, err := ParseInstance(want.String())
 		if err != nil || got != want {
-			t.Fatalf("%s came back as %s, %v", want, got, err)
+			t.Fatalf("ParseInstance(%s): got %s, %v, want the same instance", want, got, err)
 		}
 		target, err := ParseTarget(want.String())
 		if err != nil || target.String() != want.String() || !target.Selects(want) {
-			t.Fatalf("%s as a target: %s, %v", want, target, err)
+			t.Fatalf("ParseTarget: got %s, %v, want %s, which selects the instance", target, err, want)
 		}
 	})
 }
@@ -63,14 +63,14 @@ func TestModuleInstanceRoundTrip(t *testing.T) {
 		want := drawModule.Draw(t, "module")
 		got, err := ParseModuleInstance(want.String())
 		if err != nil || got != want {
-			t.Fatalf("%s came back as %s, %v", want, got, err)
+			t.Fatalf("ParseModuleInstance(%s): got %s, %v, want the same instance", want, got, err)
 		}
 		if path := want.Path(); len(path) > 0 && path[len(path)-1] != want || len(path) != len(want.Module().Calls()) {
-			t.Fatalf("path of %s: %v", want, path)
+			t.Fatalf("path of %s: got %v, want %d instances that end with it", want, path, len(want.Module().Calls()))
 		}
 		parent, call, key := want.Parent()
 		if !want.IsRoot() && parent.Child(call, key) != want {
-			t.Fatalf("parent of %s: %s", want, parent)
+			t.Fatalf("child of the parent: got %s, want %s", parent.Child(call, key), want)
 		}
 		if !parent.Contains(want) || !RootInstance.Contains(want) || !want.IsRoot() && want.Contains(parent) {
 			t.Fatalf("what contains %s is wrong", want)
@@ -89,7 +89,7 @@ func TestProviderConfigRoundTrip(t *testing.T) {
 		}
 		got, err := ParseProviderConfig(want.String())
 		if err != nil || got != want {
-			t.Fatalf("%s came back as %s, %v", want, got, err)
+			t.Fatalf("ParseProviderConfig(%s): got %s, %v, want the same configuration", want, got, err)
 		}
 	})
 }
@@ -110,7 +110,7 @@ func TestCompareIsATotalOrder(t *testing.T) {
 			for j, b := range all {
 				c := a.Compare(b)
 				if (c == 0) != (a == b) || i < j && c > 0 || (c > 0) != (b.Compare(a) < 0) {
-					t.Fatalf("%s and %s compare %d and %d", a, b, c, b.Compare(a))
+					t.Fatalf("Compare(%s, %s): got %d, and %d the other way round, want opposite signs that agree with the order", a, b, c, b.Compare(a))
 				}
 			}
 		}
@@ -153,7 +153,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", test.text, got, test.text)
 		}
 		if i, err := ParseInstance("t.n" + test.text); err != nil || i.Key != test.key {
-			t.Errorf("%s: parsed as %s, %v", test.text, i.Key, err)
+			t.Errorf("ParseInstance(t.n%s): got the key %s, %v, want %s", test.text, i.Key, err, test.key)
 		}
 	}
 	order := []Key{NoKey, IntKey(0), IntKey(2), IntKey(10), StringKey("10"), StringKey("2")}
@@ -183,12 +183,12 @@ func TestKeyFromValue(t *testing.T) {
 	}
 	for _, test := range tests {
 		if got, err := KeyFromValue(test.v); got != test.want || (err != nil) != test.bad {
-			t.Errorf("%#v: %v, %v", test.v, got, err)
+			t.Errorf("KeyFromValue(%#v): got %v, %v, want %v, an error: %t", test.v, got, err, test.want, test.bad)
 		}
 	}
 	for _, key := range []Key{IntKey(7), StringKey("x")} {
 		if back, err := KeyFromValue(key.Value()); err != nil || back != key {
-			t.Errorf("%s: %v, %v", key, back, err)
+			t.Errorf("KeyFromValue(%s): got %v, %v, want the same key", key, back, err)
 		}
 	}
 	if NoKey.Value() != cty.NilVal {
@@ -223,7 +223,7 @@ func TestParsedForms(t *testing.T) {
 		`module.a["b"].ephemeral.t.n[0]`: `module.a["b"].ephemeral.t.n[0]`,
 	} {
 		if got, err := ParseInstance(in); err != nil || got.String() != want {
-			t.Errorf("%s: %s, %v", in, got, err)
+			t.Errorf("ParseInstance(%s): got %s, %v, want %s", in, got, err, want)
 		}
 	}
 }
@@ -291,7 +291,7 @@ func TestProviderConfigForms(t *testing.T) {
 	}
 	for _, test := range tests {
 		if got, err := ParseProviderConfig(test.in); err != nil || got.String() != test.want {
-			t.Errorf("%s: %s, %v", test.in, got, err)
+			t.Errorf("ParseProviderConfig(%s): got %s, %v, want %s", test.in, got, err, test.want)
 		}
 	}
 	for _, s := range []string{
@@ -333,12 +333,12 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		if i, err := ParseInstance(s); err == nil {
 			if again, err := ParseInstance(i.String()); err != nil || again != i {
-				t.Errorf("%q: %s came back as %s, %v", s, i, again, err)
+				t.Errorf("ParseInstance(%q): got %s, %v when it is parsed again, want %s", s, again, err, i)
 			}
 		}
 		if pc, err := ParseProviderConfig(s); err == nil {
 			if again, err := ParseProviderConfig(pc.String()); err != nil || again != pc {
-				t.Errorf("%q: %s came back as %s, %v", s, pc, again, err)
+				t.Errorf("ParseProviderConfig(%q): got %s, %v when it is parsed again, want %s", s, again, err, pc)
 			}
 		}
 	})

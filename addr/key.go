@@ -10,8 +10,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Key is an instance key: none, an integer (count) or a string (for_each). It is comparable; the zero value
-// is NoKey.
+// Key is an instance key: none, an integer (count), a string (for_each), or any key, for a block whose
+// instances are not known yet. It is comparable; the zero value is NoKey.
 type Key struct {
 	kind KeyKind
 	n    int
@@ -26,10 +26,15 @@ const (
 	KeyNone KeyKind = iota
 	KeyInt
 	KeyString
+	KeyAny
 )
 
 // NoKey is the key of an instance of an object that has neither count nor for_each.
 var NoKey = Key{}
+
+// AnyKey stands for the keys of a block whose instances are not known yet. It is in addresses that are shown,
+// and in no state: parsing never returns it.
+var AnyKey = Key{kind: KeyAny}
 
 // IntKey returns the key of a count instance.
 func IntKey(n int) Key { return Key{kind: KeyInt, n: n} }
@@ -46,26 +51,31 @@ func (k Key) Int() int { return k.n }
 // Str returns the text of a string key, and "" for other kinds.
 func (k Key) Str() string { return k.s }
 
-// Value returns the key as a value of the language: a number, a string, or cty.NilVal for NoKey.
+// Value returns the key as a value of the language: a number, a string, an unknown value for AnyKey, or
+// cty.NilVal for NoKey.
 func (k Key) Value() cty.Value {
 	switch k.kind {
 	case KeyInt:
 		return cty.NumberIntVal(int64(k.n))
 	case KeyString:
 		return cty.StringVal(k.s)
+	case KeyAny:
+		return cty.DynamicVal
 	default:
 		return cty.NilVal
 	}
 }
 
-// MarshalJSON implements json.Marshaler: a number, a string, or null for NoKey. With the option omitzero,
-// NoKey is left out of an object.
+// MarshalJSON implements json.Marshaler: a number, a string, true for AnyKey, or null for NoKey. With the
+// option omitzero, NoKey is left out of an object.
 func (k Key) MarshalJSON() ([]byte, error) {
 	switch k.kind {
 	case KeyInt:
 		return json.Marshal(k.n)
 	case KeyString:
 		return json.Marshal(k.s)
+	case KeyAny:
+		return []byte("true"), nil
 	default:
 		return []byte("null"), nil
 	}
@@ -79,6 +89,8 @@ func (k *Key) UnmarshalJSON(src []byte) error {
 	switch {
 	case string(src) == "null":
 		*k = NoKey
+	case string(src) == "true":
+		*k = AnyKey
 	case json.Unmarshal(src, &n) == nil && n >= 0:
 		*k = IntKey(n)
 	case json.Unmarshal(src, &s) == nil:
@@ -96,12 +108,14 @@ func (k Key) String() string {
 		return "[" + strconv.Itoa(k.n) + "]"
 	case KeyString:
 		return "[" + quote(k.s) + "]"
+	case KeyAny:
+		return `["*"]`
 	default:
 		return ""
 	}
 }
 
-// Compare orders keys: none, integers ascending, strings ascending.
+// Compare orders keys: none, integers ascending, strings ascending, any key.
 func (k Key) Compare(o Key) int {
 	if c := cmp.Compare(k.kind, o.kind); c != 0 {
 		return c

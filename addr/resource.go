@@ -119,6 +119,22 @@ func (i Instance) Abs() AbsResource { return AbsResource{i.Module, i.Resource} }
 // Config returns the resource block that i belongs to.
 func (i Instance) Config() ConfigResource { return ConfigResource{i.Module.Module(), i.Resource} }
 
+// Unkeyed reports whether i stands for instances that are not known yet: its key, or one of its module path,
+// is AnyKey.
+func (i Instance) Unkeyed() bool {
+	if i.Key == AnyKey {
+		return true
+	}
+	for m := i.Module; !m.IsRoot(); {
+		outer, _, key := m.Parent()
+		if key == AnyKey {
+			return true
+		}
+		m = outer
+	}
+	return false
+}
+
 // String returns the absolute address, for example `module.a["x"].t.n[0]`.
 func (i Instance) String() string {
 	return i.Module.Join(i.Resource.String()) + i.Key.String()

@@ -23,7 +23,7 @@ func TestBug(t *testing.T) {
 		"an unexpected condition at":          caught(func() { panic("canary") }),
 	} {
 		if text := diags.Err().Error(); len(diags) != 1 || !strings.Contains(text, "on t.x, the program encountered "+want) || strings.Contains(text, "canary") {
-			t.Errorf("%s: %v", want, diags)
+			t.Errorf("got %v, want one diagnostic with t.x and %s, without the value", diags, want)
 		}
 	}
 }

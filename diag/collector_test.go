@@ -14,14 +14,14 @@ func TestCollectorTake(t *testing.T) {
 	c.Add(Errorf("a", "first"))
 	c.Add(Errorf("a", "first"))
 	if got := c.Take(); len(got) != 1 || c.HasErrors() {
-		t.Errorf("took %v, and errors are left: %v", got, c.HasErrors())
+		t.Errorf("Take: got %v, errors left: %t, want one diagnostic, and none left", got, c.HasErrors())
 	}
 	c.Add(Errorf("a", "first"))
 	if got := c.Take(); len(got) != 1 {
-		t.Errorf("what is said again was lost: %v", got)
+		t.Errorf("Take after it is said again: got %v, want one diagnostic", got)
 	}
 	if got := c.Take(); len(got) != 0 {
-		t.Errorf("taken twice: %v", got)
+		t.Errorf("Take once more: got %v, want none", got)
 	}
 }
 
@@ -56,7 +56,7 @@ func TestRedacted(t *testing.T) {
 	for i := range reflect.TypeFor[Diagnostic]().NumField() {
 		name := reflect.TypeFor[Diagnostic]().Field(i).Name
 		if reflect.ValueOf(given).Field(i).IsZero() != slices.Contains(other, name) {
-			t.Errorf("the field %s is not tested", name)
+			t.Errorf("field %s: got it zero in the test: %t, want it set unless it is one of %q", name, reflect.ValueOf(given).Field(i).IsZero(), other)
 		}
 	}
 	c.Redact = nil
@@ -90,10 +90,10 @@ func TestCollectorHasErrors(t *testing.T) {
 		}
 		for name, c := range map[string]*Collector{"together": &together, "one by one": &alone} {
 			if errs, sure := c.HasErrors(), c.HasCertainErrors(); errs != test.errs || sure != test.sure {
-				t.Errorf("%v, %s: errors %t, certain ones %t", test.list, name, errs, sure)
+				t.Errorf("%v, %s: got errors %t, certain ones %t, want %t, %t", test.list, name, errs, sure, test.errs, test.sure)
 			}
 			if got := c.List(); len(got) != len(test.list) {
-				t.Errorf("%v, %s: %v", test.list, name, got)
+				t.Errorf("%s: got %v, want %v", name, got, test.list)
 			}
 		}
 	}

@@ -124,7 +124,7 @@ func TestInConfigBody(t *testing.T) {
 	for _, path := range []cty.Path{nil, index("missing"), index(1), index(str("name"))} {
 		got := List{{Path: path}}.InConfigBody(file.Body)
 		if *got[0].Subject != whole {
-			t.Errorf("%#v: got %s", path, got[0].Subject)
+			t.Errorf("%#v: got %s, want %s", path, got[0].Subject, whole)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func TestInConfigBodyKeepsWhatIsThere(t *testing.T) {
 	there := hcl.Range{Filename: "other.tf"}
 	l := List{{Subject: &there, Path: index("name")}}.InConfigBody(hcl.EmptyBody())
 	if *l[0].Subject != there {
-		t.Errorf("got %s", l[0].Subject)
+		t.Errorf("got %s, want %s", l[0].Subject, there)
 	}
 	if l := (List{{Path: index("name")}}).InConfigBody(nil); l[0].Subject != nil {
 		t.Errorf("a range in no body: %s", l[0].Subject)
@@ -175,7 +175,7 @@ func TestList(t *testing.T) {
 	}
 	warning := Warnf("W", "careful with %d", 1)
 	if warning.HasErrors() || warning.Err() != nil || warning[0].Severity.String() != "warning" {
-		t.Errorf("a warning is an error: %v", warning)
+		t.Errorf("warning: got %v, want no errors", warning)
 	}
 	both := append(warning, At(rng, "E", "no %s", "good")...)
 	both = append(both, Errorf("F", "")...)
@@ -185,7 +185,7 @@ func TestList(t *testing.T) {
 	both[1].Address = "t.a"
 	both.WithAddress("t.b")
 	if got := []string{both[0].Address, both[1].Address, both[2].Address}; !cmp.Equal(got, []string{"t.b", "t.a", "t.b"}) {
-		t.Errorf("addresses: %v", got)
+		t.Errorf("addresses: got %v, want t.b, t.a, t.b", got)
 	}
 	wrapped := fmt.Errorf("wrapped: %w", both.Err())
 	if !strings.Contains(wrapped.Error(), "no good") || errors.Unwrap(wrapped) == nil {
@@ -219,7 +219,7 @@ func TestToHCL(t *testing.T) {
 	}
 	through := want.ToHCL()
 	if len(through) != 2 || through[0].Summary != "S" || through[0].Severity != hcl.DiagError || through[0].Detail != "D" || through[1].Severity != hcl.DiagWarning {
-		t.Errorf("HCL has %v", through)
+		t.Errorf("ToHCL: got %v, want an error with summary S and detail D, and then a warning", through)
 	}
 	if got := FromHCL(through); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -30,7 +30,7 @@ func TestPlace(t *testing.T) {
 		`The argument "a" was already set at m.tf.json:1.`:                                  again,
 	} {
 		if l := FromHCL(found); len(l) == 0 || l[0].Detail != want {
-			t.Errorf("%q: got %v", want, l)
+			t.Errorf("got %v, want %q", l, want)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func TestSyntaxOfTemplate(t *testing.T) {
 		tokens, _ := hclsyntax.LexTemplate([]byte(src), "a.tftpl", hcl.InitialPos)
 		got := Syntax(hd, tokens)
 		if len(got) != 1 || got[0].String() != "a.tftpl:"+want {
-			t.Errorf("%s: got %v", src, got)
+			t.Errorf("%s: got %v, want a.tftpl:%s", src, got, want)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func FuzzSyntax(f *testing.F) {
 			}
 			tokens, _ := lex([]byte(src), "a", hcl.InitialPos)
 			if got := Syntax(hd, tokens); hd.HasErrors() != got.HasErrors() {
-				t.Errorf("%q: %v became %v", src, hd, got)
+				t.Errorf("%q: got %v of %v, want errors if there were some", src, got, hd)
 			}
 			if d, _ := unbalanced(tokens); d != nil && !hd.HasErrors() {
 				t.Errorf("%q is valid: %v", src, d)

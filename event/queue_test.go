@@ -65,12 +65,12 @@ func TestEventsAgainstModel(t *testing.T) {
 					left += w
 				}
 				if len(g.got) != taken || q.full() != (left >= eventRoom) {
-					t.Errorf("after step %d: %d events of %d taken, full is %t with a weight of %d", i, len(g.got), taken, q.full(), left)
+					t.Errorf("after step %d: got %d events, full %t with a weight of %d, want %d events, full from a weight of %d", i, len(g.got), q.full(), left, taken, eventRoom)
 				}
 			}
 			g.allow(len(added))
 			if bugs := q.flush(); bugs != nil || !slices.Equal(g.got, added) || q.weight != 0 {
-				t.Errorf("%d of %d events in order, weight %d; %v", len(g.got), len(added), q.weight, bugs)
+				t.Errorf("got %d events, weight %d, %v, want all %d in order, weight 0", len(g.got), q.weight, bugs, len(added))
 			}
 		})
 	})
@@ -160,7 +160,7 @@ func TestPanicOfAnObserver(t *testing.T) {
 	}
 	bugs := q.flush()
 	if b.got != 2 || len(bugs) != 1 || bugs[0].Summary != "Bug in Mayfly" || strings.Contains(bugs.Err().Error(), "secret") {
-		t.Errorf("%d events, %v", b.got, bugs)
+		t.Errorf("got %d events, %v, want 2, and one bug without the value", b.got, bugs)
 	}
 	if bugs := q.flush(); bugs != nil {
 		t.Errorf("reported again: %v", bugs)
@@ -177,7 +177,7 @@ func TestDetailsInOrder(t *testing.T) {
 		e.Detail(Event{User: "third"})
 		g.allow(2)
 		if !slices.Equal(g.details, []string{"first"}) || !slices.Equal(g.got, []string{"second"}) {
-			t.Errorf("%q, %q", g.details, g.got)
+			t.Errorf("got details %q, events %q, want \"first\", \"second\"", g.details, g.got)
 		}
 		g.allow(1)
 		e.Flush()

@@ -33,7 +33,7 @@ func TestReportRedacts(t *testing.T) {
 		t.Fatalf("got %d events, want 3", len(out.events))
 	}
 	if id, line, diags := out.events[0].ID, out.events[1].Line, out.events[2].Diags; id != "id-***" || line != "it says ***" || diags[0].Summary != "***" || diags[0].Detail != "a ***" {
-		t.Errorf("shown: %q, %q, %v", id, line, diags)
+		t.Errorf("shown: got %q, %q, %v, want *** in place of the secret", id, line, diags)
 	}
 	if given[0].Summary != "canary" {
 		t.Error("the diagnostics that were given have changed")
@@ -113,7 +113,7 @@ func TestNoProgressAfterTheEnd(t *testing.T) {
 	p.end()
 	p.report()
 	if bugs := r.Flush(); bugs != nil || len(out.events) != 0 {
-		t.Errorf("reported: %v, %v", out.events, bugs)
+		t.Errorf("reported: got %v, %v, want nothing", out.events, bugs)
 	}
 }
 

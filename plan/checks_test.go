@@ -21,6 +21,6 @@ func TestLastingChecks(t *testing.T) {
 	}
 	p.Mode = RefreshOnly
 	if got := p.LastingChecks(); !reflect.DeepEqual(got, p.Checks) || p.Checks[1].Status != state.CheckFail {
-		t.Errorf("changed by a plan that changes nothing: %v", got)
+		t.Errorf("LastingChecks of a plan that changes nothing: got %v, want %v", got, p.Checks)
 	}
 }

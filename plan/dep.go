@@ -16,6 +16,21 @@ type Dep struct {
 	Within   addr.ModuleInstance // with Modules: the module instance that all of them lie in
 }
 
+// String returns the address that the dependency refers to: of an instance, of a resource, of a block in all
+// instances of its modules or, for a call whose instances are not known, of the module.
+func (d Dep) String() string {
+	switch {
+	case d.Modules:
+		return d.Resource.Config().String()
+	case d.Resource.Resource == (addr.Resource{}):
+		return d.Resource.Module.String()
+	case d.All:
+		return d.Resource.String()
+	default:
+		return d.Resource.Instance(d.Key).String()
+	}
+}
+
 // Span is all instances of a block in the module instances within one module instance. It is comparable.
 type Span struct {
 	Within addr.ModuleInstance
@@ -40,6 +55,9 @@ type Instances struct {
 	resources map[addr.AbsResource]map[addr.Key]struct{}
 	blocks    map[Span]struct{}
 }
+
+// Empty reports whether the set has no instance.
+func (s *Instances) Empty() bool { return len(s.resources) == 0 }
 
 // Add adds an instance to the set.
 func (s *Instances) Add(a addr.Instance) {

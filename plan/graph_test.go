@@ -133,7 +133,7 @@ func TestCycles(t *testing.T) {
 		for _, a := range g.Nodes() {
 			for _, b := range g.Nodes() {
 				if a != b && (reach[[2]string{a, b}] && reach[[2]string{b, a}]) != (member[a] != 0 && member[a] == member[b]) {
-					t.Fatalf("%s and %s: cycles %v", a, b, g.Cycles())
+					t.Fatalf("%s and %s: got the cycles %v, want both in one if each reaches the other", a, b, g.Cycles())
 				}
 			}
 		}

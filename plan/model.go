@@ -106,6 +106,9 @@ type Change struct {
 	StateDeps []addr.ConfigResource
 	// CreateBeforeDestroy is the object's order of replacement, from configuration, dependents or state.
 	CreateBeforeDestroy bool
+	// KeepsReplaced says that a replacement that creates first leaves the old object, deposed, to a later
+	// plan, because something deferred depends on it.
+	KeepsReplaced bool
 
 	Importing       *Importing
 	GeneratedConfig string // generated configuration for an imported object; "" if none
@@ -225,6 +228,9 @@ type Plan struct {
 	// changes, or all asked for by the user; in the second case, the plan has no changes.
 	Invocations []*Invocation
 	Checks      []state.CheckResult
+	// Deferrals are the instances and blocks that the plan leaves to a later one, ordered by address. Apply
+	// leaves them alone.
+	Deferrals []*Deferral
 
 	Base  *state.State // the state as it was read
 	Prior *state.State // Base after upgrades, moves and refreshing: the start of the changes
@@ -250,6 +256,9 @@ type Plan struct {
 	// Errored is set if planning ended with errors: the plan can be shown but not applied.
 	Errored bool
 }
+
+// Complete reports whether the plan leaves nothing to a later one.
+func (p *Plan) Complete() bool { return len(p.Deferrals) == 0 }
 
 // Changed reports whether applying the plan would do anything: whether there is a change other than NoOp, a
 // change of an output, an invocation of an action or, in refresh-only mode, a change found by refreshing.
@@ -284,12 +293,12 @@ func (p *Plan) SensitiveOutput(c *OutputChange) bool {
 }
 
 // Counts are the numbers of the summary line.
-type Counts struct{ Import, Add, Change, Destroy, Forget, Invoke int }
+type Counts struct{ Import, Add, Change, Destroy, Forget, Invoke, Defer int }
 
 // Counts counts the planned changes for the summary line: a replacement is one addition and one
 // destruction.
 func (p *Plan) Counts() Counts {
-	n := Counts{Invoke: len(p.Invocations)}
+	n := Counts{Invoke: len(p.Invocations), Defer: len(p.Deferrals)}
 	for _, c := range p.Changes {
 		if c.Importing != nil {
 			n.Import++
@@ -306,7 +315,9 @@ func (p *Plan) Counts() Counts {
 			n.Destroy++
 		case DeleteThenCreate, CreateThenDelete:
 			n.Add++
-			n.Destroy++
+			if !c.KeepsReplaced {
+				n.Destroy++
+			}
 		case Forget:
 			n.Forget++
 		case ForgetThenCreate:

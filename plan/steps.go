@@ -213,6 +213,9 @@ func (b *stepBuilder) legs(i int, c *Change) {
 		b.edge(b.destroy[i], b.apply[i], ruleDestroyFirst)
 	case CreateThenDelete:
 		b.apply[i] = b.step(Step{Leg: ApplyLeg, Change: c})
+		if c.KeepsReplaced {
+			return
+		}
 		b.destroy[i] = b.step(Step{Leg: DestroyLeg, Change: c})
 		b.edge(b.apply[i], b.destroy[i], ruleCreateFirst)
 	}

@@ -89,7 +89,7 @@ func TestReadMembers(t *testing.T) {
 	}
 	if !o.Tainted || !o.CreateBeforeDestroy || !o.SkipDestroy || string(o.Private) != "private" || string(o.Identity) != `{"arn":"a"}` ||
 		o.IdentityVersion != 3 || o.SchemaVersion != 7 {
-		t.Errorf("read %+v", o)
+		t.Errorf("got %+v, want all that the object had before it was written", o)
 	}
 	var deps []string
 	for _, d := range o.Dependencies {
@@ -316,7 +316,7 @@ func TestDeepValues(t *testing.T) {
 	f.State.Outputs["deep"] = &Output{Value: sealed}
 	back := mustRead(t, []byte(mustWrite(t, f)))
 	if got, err := back.State.Outputs["deep"].Value.Live(); err != nil || !got.RawEquals(v) {
-		t.Errorf("a value of %d levels is not the same when it is read again: %v", value.MaxDepth, err)
+		t.Errorf("value of %d levels: got %#v, %v, want the same when it is read again", value.MaxDepth, got, err)
 	}
 }
 

@@ -262,6 +262,8 @@ func (h instanceHead) append(b []byte, tainted bool) []byte {
 	switch h.key.Kind() {
 	case addr.KeyInt:
 		b = append(strconv.AppendInt(append(b, `"index_key":`...), int64(h.key.Int()), 10), ',')
+	case addr.KeyAny:
+		panic("an object without a known key: " + h.key.String())
 	case addr.KeyString:
 		b = append(appendString(append(b, `"index_key":`...), h.key.Str()), ',')
 	}

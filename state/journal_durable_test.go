@@ -66,7 +66,7 @@ func TestRecordsAreDurable(t *testing.T) {
 	}
 	// The state file that has everything is named before it is written.
 	if err := l.Folded(8, [32]byte{}); err != nil || file.durable != file.buf.Len() {
-		t.Errorf("Folded: its record is not durable when it returns: %v", err)
+		t.Errorf("Folded: got %v, and %d durable bytes when it returns, want all %d", err, file.durable, file.buf.Len())
 	}
 }
 
@@ -150,7 +150,7 @@ func TestEndsOnce(t *testing.T) {
 	for _, id := range []uint64{id, 99} {
 		for _, end := range []func(uint64, ...ObjectChange) error{l.Commit, l.Fail} {
 			if err := end(id, ObjectChange{Object: at("n", addr.NoKey)}); err == nil || file.buf.Len() != before {
-				t.Errorf("operation %d ends: %v", id, err)
+				t.Errorf("ending operation %d: got %v and a journal of %d bytes, want an error, and still %d bytes", id, err, file.buf.Len(), before)
 			}
 		}
 	}

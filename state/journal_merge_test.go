@@ -87,7 +87,7 @@ func TestMerge(t *testing.T) {
 			continue
 		}
 		if len(r.Unfinished) != 1 || r.Unfinished[0].Object != open || r.File.State.Object(gone) != nil || !r.File.State.Object(made).Equal(object(t, "second")) {
-			t.Errorf("%s: replayed %+v", test.name, r)
+			t.Errorf("%s: got %+v replayed, want %s unfinished, %s gone and %s made", test.name, r, open, gone, made)
 		}
 		if (test.want == held) != (r.File == test.state) || (r.Changes == 0) != (test.want == held) {
 			t.Errorf("%s: got %d changes, want %q", test.name, r.Changes, test.want)
@@ -193,6 +193,6 @@ func TestJournalKeepsUnknownMembers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := r.File.State.Object(o); got == nil || string(got.extra) != string(made.extra) {
-		t.Errorf("it comes back as %+v", got)
+		t.Errorf("object that comes back: got %+v, want its unknown properties %s", got, made.extra)
 	}
 }

@@ -81,7 +81,7 @@ func TestSealedJournal(t *testing.T) {
 		}
 		r, err := j.Replay(testFile())
 		if err != nil || r.Changes != 1 || !r.File.State.Object(at("n", addr.NoKey)).Equal(object(t, "CANARY-5e1d")) || j.Folded == nil {
-			t.Errorf("%s: %+v, %v", test.name, r, err)
+			t.Errorf("%s: got %+v, %v, want one change, the object with the secret, and the folded state", test.name, r, err)
 		}
 	}
 	header, _, _ := bytes.Cut(sealed, []byte{'\n'})

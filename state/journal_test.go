@@ -82,7 +82,7 @@ func TestJournalWithoutRoom(t *testing.T) {
 	file.noRoom = full
 	before := file.buf.Len()
 	if _, err := l.Begin(at("m", addr.NoKey), "create"); !errors.Is(err, full) || file.buf.Len() != before {
-		t.Errorf("an operation began without room for its result: %v", err)
+		t.Errorf("Begin without room for the result: got %v and a journal of %d bytes, want %v and %d bytes", err, file.buf.Len(), full, before)
 	}
 	if err := l.Commit(first, ObjectChange{Object: a, Provider: testProvider, New: object(t, "x")}); err != nil || !l.Complete() {
 		t.Errorf("the operation under way: %v", err)
@@ -153,7 +153,7 @@ func TestJournalText(t *testing.T) {
 	}
 	j, err := ParseJournal(file.buf.Bytes(), nil)
 	if err != nil || j.Folded == nil || *j.Folded != (Folded{8, sha256.Sum256(nil)}) || j.Size != int64(file.buf.Len()) || j.Base != base.Meta {
-		t.Errorf("parsed %+v, %v", j, err)
+		t.Errorf("ParseJournal: got %+v, %v, want the base %+v, all %d bytes, and the folded serial 8", j, err, base.Meta, file.buf.Len())
 	}
 }
 

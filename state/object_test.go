@@ -13,7 +13,7 @@ func TestID(t *testing.T) {
 		}
 	}
 	if got := (&Object{attrs: []byte(`{"id":7}`)}).ID(); got != "" {
-		t.Errorf("a number counts as ID: %q", got)
+		t.Errorf("ID of an object whose id is a number: got %q, want none", got)
 	}
 }
 

@@ -49,7 +49,7 @@ func TestOpenings(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, r.Open); diff != "" || r.Changes != 0 || len(r.Unfinished) != 0 {
-		t.Errorf("%+v\n%s", r, diff)
+		t.Errorf("got %+v, want no changes, nothing unfinished, and these openings (-want +got):\n%s", r, diff)
 	}
 
 	log.End()
@@ -58,7 +58,7 @@ func TestOpenings(t *testing.T) {
 		t.Errorf("opening after the end: %v", err)
 	}
 	if err := log.Closed(2); !errors.Is(err, errEnded) || file.buf.Len() != size {
-		t.Errorf("closing after the end: %v", err)
+		t.Errorf("Closed after the end: got %v and a journal of %d bytes, want %v and %d bytes", err, file.buf.Len(), errEnded, size)
 	}
 }
 

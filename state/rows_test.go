@@ -73,7 +73,7 @@ func TestCopiesShareNoChanges(t *testing.T) {
 			changeAtRandom(rt, states[i])
 			for k, s := range states {
 				if diff := cmp.Diff(before[k], inText(s)); k != i && diff != "" {
-					rt.Fatalf("a change of state %d changes state %d:\n%s", i, k, diff)
+					rt.Fatalf("state %d after a change of state %d: got another one, want it as it was (-want +got):\n%s", k, i, diff)
 				}
 			}
 		}

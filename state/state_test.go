@@ -62,7 +62,7 @@ func TestObjectFrom(t *testing.T) {
 		t.Errorf("stored %s", b)
 	}
 	if without, err := ObjectFrom(sealed(t, v), "a", "d"); err != nil || string(without.JSON()) != `{"a":{"k":1},"z":"\u003csecret\u003e"}` {
-		t.Errorf("without what is null: %s, %v", without.JSON(), err)
+		t.Errorf("ObjectFrom, attributes that are null: got %s, %v, want them left out", without.JSON(), err)
 	}
 	raw, _ := v.UnmarkDeep()
 	if got, err := o.Decode(raw.Type()); err != nil || !got.RawEquals(v) {
@@ -174,7 +174,7 @@ func TestMove(t *testing.T) {
 		t.Fatal(err)
 	}
 	if i := s.Instance(to.Instance); s.Instance(from.Instance) != nil || i.Current != o || i.Deposed["00000001"] != o || i.Provider != testProvider {
-		t.Errorf("moved to %+v", i)
+		t.Errorf("moved instance: got %+v, want both objects of %s, its provider, and nothing left there", i, from.Instance)
 	}
 }
 
@@ -319,7 +319,7 @@ func TestOrder(t *testing.T) {
 	for m, rs := range s.ByModule() {
 		for i, r := range rs {
 			if r.Addr.Module != m || i > 0 && rs[i-1].Addr.Resource.Compare(r.Addr.Resource) >= 0 {
-				t.Errorf("%q has %s at position %d", m, r.Addr, i)
+				t.Errorf("ByModule()[%q][%d]: got %s, want the resources of this module, sorted", m, i, r.Addr)
 			}
 		}
 		if len(rs) != 3 {
@@ -454,7 +454,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatalf("%v\n%s", err, b)
 		}
 		if !Unchanged(f, got) || f.Meta != got.Meta {
-			t.Fatalf("reads as another state:\n%s", b)
+			t.Fatalf("reading what was written: got %+v, want %+v, from\n%s", got, f, b)
 		}
 		again, err := Write(got)
 		if err != nil || !bytes.Equal(b, again) {
@@ -462,7 +462,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		var indented bytes.Buffer
 		if err := json.Indent(&indented, bytes.TrimSpace(b), "", "  "); err != nil || indented.String()+"\n" != string(b) {
-			t.Fatalf("not laid out as expected: %v\n%s", err, b)
+			t.Fatalf("got %v and\n%s\nwant it indented like\n%s", err, b, indented.String())
 		}
 	})
 }

@@ -93,7 +93,13 @@ func (r *fileRun) carryOut(ctx context.Context, out *Run, op *mayfly.Operation, 
 		opt.Mode = plan.RefreshOnly
 	}
 	j := &judge{run: out.TestRun, tree: out.Tree, computed: computed}
-	planned, diags := op.Plan(ctx, opt)
+	var rounds *mayfly.Rounds
+	makePlan := func() (*plan.Plan, diag.List) { return op.Plan(ctx, opt) }
+	if out.Converge {
+		rounds = op.Rounds(opt)
+		makePlan = func() (*plan.Plan, diag.List) { return rounds.Plan(ctx) }
+	}
+	planned, diags := makePlan()
 	restricted := len(o.Targets)+len(o.Excludes) > 0
 	if restricted {
 		j.add(diag.Warnf("Resource targeting is in effect", "target or exclude in the plan_options of this run leave parts of the module out, so the plan may be only some of what the module asks for."))
@@ -117,7 +123,7 @@ func (r *fileRun) carryOut(ctx context.Context, out *Run, op *mayfly.Operation, 
 		j.add(diag.Errorf("Cannot keep the state of the run", "%s\n\nNothing was applied, because the result could not be recorded.", diag.Sentence(err)))
 		return j
 	}
-	applied, diags := op.Apply(ctx, planned, mayfly.ApplyOptions{Variables: vars})
+	applied, diags := applyRounds(ctx, op, rounds, planned, vars)
 	if restricted && !diags.HasErrors() {
 		j.add(diag.Warnf("Applied changes may be incomplete", "target or exclude in the plan_options of this run have left parts of the module out, so some outputs may still be as they were, or without a value."))
 	}
@@ -130,6 +136,25 @@ func (r *fileRun) carryOut(ctx context.Context, out *Run, op *mayfly.Operation, 
 	}
 	j.finish()
 	return j
+}
+
+// applyRounds applies a plan and, if the run converges, all that are needed after it. rounds is nil if it
+// does not.
+func applyRounds(ctx context.Context, op *mayfly.Operation, rounds *mayfly.Rounds, planned *plan.Plan, vars mayfly.Variables) (*mayfly.Applied, diag.List) {
+	opt := mayfly.ApplyOptions{Variables: vars}
+	if rounds == nil {
+		return op.Apply(ctx, planned, opt)
+	}
+	applied, diags := rounds.Apply(ctx, opt)
+	for !diags.HasErrors() && !rounds.Done() {
+		_, more := rounds.Plan(ctx)
+		if diags = append(diags, more...); more.HasErrors() {
+			break
+		}
+		applied, more = rounds.Apply(ctx, opt)
+		diags = append(diags, more...)
+	}
+	return applied, diags
 }
 
 // changing returns the managed objects that a plan changes.

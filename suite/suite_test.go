@@ -115,7 +115,7 @@ func TestSelectedRuns(t *testing.T) {
 		o.Selects = func(file, run string) bool { return file == "a.tftest.hcl" && run == "b" }
 	})
 	if got := verdicts(files[0]); got != "a skip, b pass" || s.Skipped != 1 {
-		t.Errorf("%s; %+v", got, s)
+		t.Errorf("got %s; %+v, want a skip, b pass; 1 skipped", got, s)
 	}
 }
 
@@ -226,7 +226,7 @@ func TestRunsShareProviders(t *testing.T) {
 	r := newRig(t, map[string]string{"main.tf": slow, "a.tftest.hcl": file.String(), "b.tftest.hcl": "run \"applied\" {}\n"})
 	r.replace(`"1h"`, `"0s"`)
 	if _, s := r.execute(); s.Bad() || s.Passed != 51 {
-		t.Fatalf("%+v", s)
+		t.Fatalf("got %+v, want 51 passed", s)
 	}
 	if n := r.launched.Load(); n != 1 {
 		t.Errorf("%d providers were started for 51 runs, want 1", n)
@@ -274,7 +274,7 @@ func TestNewestIsDestroyedFirst(t *testing.T) {
 	files, s := r.execute(func(o *suite.Options) { o.Keeper = k })
 	f := files[0]
 	if got := verdicts(f); got != "a pass, b pass, c pass, again pass" || f.Verdict != suite.Error || s.Passed != 4 || !s.Bad() {
-		t.Errorf("%s: %s, %+v", f.Verdict, got, s)
+		t.Errorf("got %s: %s, %+v, want an error, although 4 passed", f.Verdict, got, s)
 	}
 	if got := fmt.Sprint(f.Left); got != "[sim_thing.a]" || !f.Cleanup.HasErrors() {
 		t.Errorf("left: got %s, want %s: %v", got, "[sim_thing.a]", f.Cleanup)
@@ -287,7 +287,7 @@ func TestNewestIsDestroyedFirst(t *testing.T) {
 		t.Errorf("destroyed in the order: got %s, want a c b", got)
 	}
 	if got := strings.Join(k.log, ", "); got != "new a, use a, new b, use b, new c, use c, use again, done again, done c" {
-		t.Errorf("the keeper was asked: %s", got)
+		t.Errorf("asked of the keeper: got %s, want new and use of a, b and c, and then use again, done again, done c", got)
 	}
 }
 
@@ -364,7 +364,7 @@ func TestNothingIsAppliedUnkept(t *testing.T) {
 	r := newRig(t, map[string]string{"main.tf": slow, "a.tftest.hcl": `run "a" {}`})
 	files, _ := r.execute(func(o *suite.Options) { o.Keeper = &keeper{fail: true} })
 	if run := files[0].Runs[0]; run.Verdict != suite.Error || summaries(run.Diags) != "Cannot keep the state of the run" {
-		t.Errorf("%s: %v", run.Verdict, run.Diags)
+		t.Errorf("got %s: %v, want an error: Cannot keep the state of the run", run.Verdict, run.Diags)
 	}
 	if n := r.transcript().Count(simlog.Filter{RPC: "ApplyResourceChange"}); n != 0 {
 		t.Errorf("got %d changes, want 0", n)
@@ -420,7 +420,7 @@ func TestInterrupts(t *testing.T) {
 					return
 				}
 				if i := out.Interrupted; i == nil || len(i.States) != 1 || !i.States[0].Kept || fmt.Sprint(i.States[0].Objects, i.Changing) != "[sim_slow.before] [sim_slow.a]" {
-					t.Errorf("the interrupt leaves %+v", i)
+					t.Errorf("after the interrupt: got %+v, want one state kept with sim_slow.before, and sim_slow.a changing", i)
 				}
 			})
 		})

@@ -59,6 +59,6 @@ func TestActivityAtTerminal(t *testing.T) {
 	}
 	eventually(t, "the stream has ended", func() bool { return strings.Contains(seen.String(), `"type":"outputs"`) })
 	if n := strings.Count(seen.String(), "\x1b[J"); n != drawn {
-		t.Errorf("a line is drawn in a stream for programs: %q", seen.String())
+		t.Errorf("stream for programs: got %q with %d drawn lines, want %d", seen.String(), n, drawn)
 	}
 }

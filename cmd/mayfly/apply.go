@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -22,6 +23,7 @@ type applyFlags struct {
 func newApplyFlags(in *input, wd *workingDir) (*applyFlags, []cli.Flag) {
 	f := &applyFlags{}
 	return f, append(f.changeFlags.flags(in, wd), boolFlag("auto-approve", "Don't ask for approval.", &f.autoApprove),
+		boolFlag("converge", "Plan and apply in rounds until nothing is left that cannot be planned yet. Each round is shown and approved.", &f.converge),
 		boolFlag("suppress-forget-errors", "Don't fail if objects are left behind because they are only forgotten.", &f.suppressForgetErrors))
 }
 
@@ -72,7 +74,7 @@ func (c *changeCommands) destroyCommand(a *app) *cli.Command {
 // planning and approval.
 func (c *changeCommands) refreshCommand(a *app) *cli.Command {
 	f, flags := newApplyFlags(c.in, c.wd)
-	flags = usage.Hide(flags, "destroy", "refresh-only", "refresh", "replace", "invoke", "assume-unchanged", "require-ephemeral", "auto-approve", "suppress-forget-errors")
+	flags = usage.Hide(flags, "destroy", "refresh-only", "refresh", "replace", "invoke", "assume-unchanged", "require-ephemeral", "auto-approve", "converge", "suppress-forget-errors")
 	return a.command("refresh", "Update the state to match remote systems", "",
 		"Updates the state to match the real objects, without asking. Same as \"apply -refresh-only -auto-approve\".",
 		flags, func(ctx context.Context, args []string) int {
@@ -96,6 +98,9 @@ func (c *changeCommands) apply(ctx context.Context, f *applyFlags, name string) 
 	if !c.out.report(f.check()) {
 		return exitError
 	}
+	if f.converge && f.refreshOnly {
+		return c.out.fail("Incompatible options", "-converge cannot be used with -refresh-only, because such a plan leaves nothing to a later one.")
+	}
 	return c.out.watched(&f.changeFlags, strings.ToUpper(name[:1])+name[1:], func() int { return c.planAndApply(ctx, f, name) })
 }
 
@@ -114,10 +119,16 @@ func (c *changeCommands) planAndApply(ctx context.Context, f *applyFlags, name s
 	r.goesOn = func(p *plan.Plan) bool {
 		return p.Mode == plan.Normal && !p.Errored && (f.autoApprove || !p.Changed())
 	}
+	if f.converge {
+		return r.converge(f)
+	}
 	for left := mostPlans; ; left-- {
 		p, ok := r.plan()
-		if !ok || !c.approve(r, f, p) {
+		if !ok {
 			return exitError
+		}
+		if code := r.approve(p, f); code != exitOK {
+			return code
 		}
 		switch claimed, stale := r.claim(p, left > 1); {
 		case claimed:
@@ -131,39 +142,51 @@ func (c *changeCommands) planAndApply(ctx context.Context, f *applyFlags, name s
 // mostPlans is how many plans an apply makes at most if other runs make one after the other stale.
 const mostPlans = 10
 
-// approve asks for approval of a plan, unless it needs none, and reports whether it may be applied.
-func (c *changeCommands) approve(r *changeRun, f *applyFlags, p *plan.Plan) bool {
-	if f.autoApprove {
-		return true
+// claim claims the parts of the state that applying the plan needs. If the plan is stale, and there may be
+// another one, claim reads the state again and reports that as stale.
+func (r *changeRun) claim(p *plan.Plan, again bool) (claimed, stale bool) {
+	var diags diag.List
+	r.out.patience.During(func() { diags = r.Operation.Claim(r.soft, p) })
+	changed := mayfly.Stale(diags)
+	if changed == nil || !again {
+		return r.out.report(diags), false
 	}
-	// The question is not asked in vain: without input there can be no answer.
-	if p.Changed() && !f.input {
-		c.out.fail("Approval required", "The plan has changes, and with -input=false Mayfly does not ask for approval. Apply a saved plan, or use -auto-approve.")
-		return false
+	text := changed.Error()
+	diags = diag.Warnf("Plan is stale", "%s\n\nA new plan is made.", strings.ToUpper(text[:1])+text[1:])
+	return false, r.out.report(append(diags, r.Reread(r.soft)...))
+}
+
+// approve asks for approval of a plan unless it was given. It returns exitOK if the plan may be applied, and
+// the exit status otherwise.
+func (r *changeRun) approve(p *plan.Plan, f *applyFlags) int {
+	if !f.autoApprove {
+		// The question is not asked in vain: without input there can be no answer.
+		if p.Changed() && !f.input {
+			return r.out.fail("Approval required", "The plan has changes, and with -input=false Mayfly does not ask for approval. Apply a saved plan, or use -auto-approve.")
+		}
+		if p.Changed() && r.unseen {
+			return r.out.fail("The plan was not seen", "The reader of standard output has ended, so the plan could not be shown, and Mayfly does not ask for approval of a plan that was not seen. Nothing was changed.")
+		}
+		switch yes, asked := r.confirm(p); {
+		case !asked:
+			return exitError
+		case !yes && f.destroy:
+			r.out.say("Destroy cancelled.")
+			return exitError
+		case !yes:
+			r.out.say("Apply cancelled.")
+			return exitError
+		}
 	}
-	if p.Changed() && r.unseen {
-		c.out.fail("The plan was not seen", "The reader of standard output has ended, so the plan could not be shown, and Mayfly does not ask for approval of a plan that was not seen. Nothing was changed.")
-		return false
-	}
-	yes, asked := r.confirm(p)
-	switch {
-	case yes && asked:
-		return true
-	case !asked:
-	case f.destroy:
-		c.out.say("Destroy cancelled.")
-	default:
-		c.out.say("Apply cancelled.")
-	}
-	return false
+	return exitOK
 }
 
 // savedConflicts reports options that ask for a different plan than the saved one. -refresh is allowed
 // because applying a saved plan never refreshes, and test frameworks give -refresh=false to every apply;
 // -refresh-only is allowed because they give it with a saved plan too, and other engines ignore it there.
 func (c *changeFlags) savedConflicts() diag.List {
-	if c.destroy || c.lazyEphemeral || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
-		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -target, -exclude, -replace and -lazy-ephemeral are options for making a plan. Make a new plan instead.")
+	if c.destroy || c.lazyEphemeral || c.allowDeferral || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
+		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -target, -exclude, -replace, -lazy-ephemeral and -allow-deferral are options for making a plan. Make a new plan instead.")
 	}
 	var diags diag.List
 	if c.refreshOnly {
@@ -175,6 +198,9 @@ func (c *changeFlags) savedConflicts() diag.List {
 // applySaved checks the options and applies the saved plan in the file at path. The plan was seen when it was
 // made, so it needs no approval.
 func (c *changeCommands) applySaved(ctx context.Context, f *applyFlags, path string) int {
+	if f.converge {
+		return c.out.fail("Can't change the options of a saved plan", "A saved plan is one round and is applied as it is, and -converge makes plans until nothing is left. Use one or the other.")
+	}
 	if !c.out.report(f.savedConflicts()) {
 		return exitError
 	}
@@ -186,7 +212,7 @@ func (c *changeCommands) applySaved(ctx context.Context, f *applyFlags, path str
 func (c *changeCommands) carryOutSaved(ctx context.Context, f *applyFlags, path string) int {
 	hard, soft, stop := interruptible(ctx, c.signals)
 	defer stop()
-	r := &changeRun{out: c.out, in: c.in, wd: c.wd, flags: &f.changeFlags, hard: hard, soft: soft}
+	r := &changeRun{out: c.out, in: c.in, wd: c.wd, flags: &f.changeFlags, hard: hard, soft: soft, saved: true}
 	// r gets its session later.
 	defer func() { r.end() }()
 	d := c.wd.dirOf("", f.input)

@@ -30,7 +30,7 @@ type changeFlags struct {
 
 	// The scope of the plan.
 	destroy, refreshOnly, refresh bool
-	lazyEphemeral                 bool
+	lazyEphemeral, allowDeferral  bool
 	targets, excludes, replace    []string
 	targetFiles, excludeFiles     []string
 	assumeUnchanged, invoke       []string
@@ -40,7 +40,8 @@ type changeFlags struct {
 	pageFlags
 	// How it is shown.
 	concise, showSensitive bool
-	suppressForgetErrors   bool   // only for the commands that apply
+	suppressForgetErrors   bool   // only for the commands that apply, as is the next one
+	converge               bool   // in rounds
 	reads                  bool   // the command only reads the state
 	command                string // "destroy" or "refresh" if that was typed, whose messages differ
 	generate               string
@@ -55,6 +56,7 @@ func (c *changeFlags) flags(in *input, wd *workingDir) []cli.Flag {
 		boolFlag("refresh-only", "Only detect changes made outside and record them in the state.", &c.refreshOnly),
 		boolFlag("refresh", "Plan from the state alone, without reading the real objects first.", &c.refresh),
 		boolFlag("lazy-ephemeral", "Don't open ephemeral resources in the plan that only write-only arguments use. Those arguments are unknown until apply, which opens the resources only for what changes.", &c.lazyEphemeral),
+		boolFlag("allow-deferral", "Leave to a later plan what can't be planned yet: objects with an unknown count, for_each or provider configuration, and what depends on them.", &c.allowDeferral),
 		stringFlag("require-ephemeral", "Refuse a plan that would store attributes of a `KIND`: \"sensitive\", which their schemas or the configuration say they are.", &c.requireEphemeral),
 		listFlag("target", "Plan only the module, resource or instance at `ADDRESS` and what it depends on.", &c.targets),
 		listFlag("target-file", "Like -target, for each line of `FILE`.", &c.targetFiles),
@@ -103,8 +105,8 @@ func (c *changeFlags) check() diag.List {
 		return diag.Errorf("Incompatible options", "-assume-unchanged cannot be used with -destroy or -refresh-only, because such plans compare nothing with the configuration.")
 	case len(c.replace) > 0 && (c.destroy || c.refreshOnly):
 		return diag.Errorf("Incompatible options", "-replace cannot be used with -destroy or -refresh-only, because such plans create nothing.")
-	case len(c.invoke) > 0 && (c.destroy || c.refreshOnly || len(c.replace)+len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.assumeUnchanged) > 0 || c.generate != ""):
-		return diag.Errorf("Incompatible options", "-invoke plans nothing but invocations of actions, so it cannot be used with options that choose which objects are planned and how: -destroy, -refresh-only, -replace, -target, -exclude, -assume-unchanged and -generate-config-out.")
+	case len(c.invoke) > 0 && (c.destroy || c.refreshOnly || len(c.replace)+len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.assumeUnchanged) > 0 || c.generate != "" || c.allowDeferral):
+		return diag.Errorf("Incompatible options", "-invoke plans nothing but invocations of actions, so it cannot be used with options that choose which objects are planned and how: -destroy, -refresh-only, -replace, -target, -exclude, -assume-unchanged, -generate-config-out and -allow-deferral.")
 	}
 	return c.checkGenerate()
 }
@@ -112,7 +114,7 @@ func (c *changeFlags) check() diag.List {
 // planOptions converts the command's options to options of the library. Files of addresses are read here. All
 // mistakes in addresses are reported at once.
 func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
-	out := mayfly.PlanOptions{SkipRefresh: !c.refresh, LazyEphemeral: c.lazyEphemeral, RequireEphemeral: c.requireEphemeral != ""}
+	out := mayfly.PlanOptions{SkipRefresh: !c.refresh, LazyEphemeral: c.lazyEphemeral, AllowDeferral: c.allowDeferral, RequireEphemeral: c.requireEphemeral != ""}
 	switch {
 	case c.destroy:
 		out.Mode = plan.Destroy
@@ -227,7 +229,10 @@ type changeRun struct {
 	soft     context.Context
 	goesOn   func(*plan.Plan) bool // whether the plan is applied at once; nil for never
 	written  string                // file of the generated configuration, "" if none was written
+	saved    bool                  // the plan was made before, and is not shown
 	unseen   bool                  // the plan could not be shown: its reader has gone
+	rounds   *mayfly.Rounds        // nil unless the run converges
+	made     plan.Counts           // of all rounds that were applied
 }
 
 // setUp applies the options about output, and reports whether that succeeded. more are files that only one
@@ -294,19 +299,21 @@ func (r *changeRun) working(f func() diag.List) (diags diag.List) {
 // plan plans and shows the plan. ok is false if there were errors, which have been reported; p may still be
 // a plan with errors then.
 func (r *changeRun) plan() (p *plan.Plan, ok bool) {
-	opt, diags := r.flags.planOptions()
-	if !r.out.report(diags) {
-		return nil, false
+	var diags diag.List
+	if r.rounds != nil && r.rounds.Number() > 0 {
+		p, diags = r.planned(mayfly.PlanOptions{})
+	} else {
+		opt, wrong := r.flags.planOptions()
+		if !r.out.report(wrong) {
+			return nil, false
+		}
+		// The values were collected when the session began, from all their sources.
+		opt.Variables, opt.Soft = r.Variables, r.soft
+		if !r.generateConfig(&opt) {
+			return nil, false
+		}
+		p, diags = r.planned(opt)
 	}
-	// The values were collected when the session began, from all their sources.
-	opt.Variables, opt.Soft = r.Variables, r.soft
-	if !r.generateConfig(&opt) {
-		return nil, false
-	}
-	diags = r.working(func() (diags diag.List) {
-		p, diags = r.Operation.Plan(r.hard, opt)
-		return diags
-	})
 	diags = append(diags, r.unfinished(diags)...)
 	if p != nil && restricted(p) {
 		diags = append(diags, diag.Warnf("Resource targeting is in effect", "-target and -exclude leave parts of the configuration out, so this plan may be only some of what the configuration asks for.\n\nThey are meant for exceptional situations, such as recovering from an error. For everyday work, plan the whole configuration.")...)
@@ -403,32 +410,18 @@ func approval(out *output, mode plan.Mode, workspace string) term.Question {
 	}
 }
 
-// claim claims the parts of the state that applying the plan needs. If the plan is stale, and there may be
-// another one, claim reads the state again and reports that as stale.
-func (r *changeRun) claim(p *plan.Plan, again bool) (claimed, stale bool) {
-	var diags diag.List
-	r.out.patience.During(func() { diags = r.Operation.Claim(r.soft, p) })
-	changed := mayfly.Stale(diags)
-	if changed == nil || !again {
-		return r.out.report(diags), false
-	}
-	text := changed.Error()
-	diags = diag.Warnf("Plan is stale", "%s\n\nA new plan is made.", strings.ToUpper(text[:1])+text[1:])
-	return false, r.out.report(append(diags, r.Reread(r.soft)...))
-}
-
 // apply applies the plan, reports the result and returns the exit status. The state is unlocked before
-// anything is written, so that a slow reader does not keep the lock. Changes that were made are reported by
-// the engine's events, so an error here ends the command without a summary.
+// anything is written, so that a slow reader does not keep the lock, unless another round follows. Changes
+// that were made are reported by the engine's events, so an error here ends the command without a summary.
 func (r *changeRun) apply(p *plan.Plan) int {
 	stop := r.out.showStatus(view.Steps(p))
 	defer stop()
 	var applied *engine.Applied
 	var diags diag.List
-	r.out.patience.During(func() {
-		applied, diags = r.Operation.Apply(r.hard, p, mayfly.ApplyOptions{Variables: r.Variables, Soft: r.soft})
-	})
-	diags = append(diags, r.Unlock()...) // hold no lock while the result waits for a reader
+	r.out.patience.During(func() { applied, diags = r.carryOut(p) })
+	if !r.goesAround(p, diags) {
+		diags = append(diags, r.Unlock()...) // hold no lock while the result waits for a reader
+	}
 	stop()
 	if restricted(p) && applied != nil {
 		diags = append(diags, diag.Warnf("Applied changes may be incomplete", "The plan was restricted by -target or -exclude, so parts of the configuration and some outputs may still be as they were. To see what is left to do, run:\n    mayfly plan")...)
@@ -439,16 +432,18 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if ok := r.told(diags); applied == nil || !ok {
 		return exitError
 	}
+	r.note(applied.Counts)
 	result := r.Operation.State()
 	if err := r.out.page.StateOutputs(result); err != nil {
 		return r.out.wrote(err)
 	}
+	applied.Counts.Defer = len(p.Deferrals)
 	destroy := r.flags.command == "destroy" // "apply -destroy" reports like any apply
 	for _, s := range r.out.streams() {
 		if r.flags.command != "refresh" {
 			s.Applied(applied.Counts, destroy)
 		}
-		if destroy {
+		if destroy || r.goesAround(p, nil) {
 			continue
 		}
 		if err := s.Outputs(result.Outputs); err != nil {
@@ -460,6 +455,14 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	}
 	if r.flags.command != "refresh" {
 		r.out.say("\n%s", r.out.view.Success(view.ApplySummary(applied.Counts, destroy)))
+	}
+	if r.goesAround(p, nil) {
+		return exitOK
+	}
+	if p.Changed() || r.saved { // otherwise the list is right above
+		if code := r.out.wroteText(view.Left(r.out.env.Stdout, p, r.out.view)); code != exitOK {
+			return code
+		}
 	}
 	if len(result.Outputs) == 0 {
 		return exitOK

@@ -62,12 +62,12 @@ func TestConsoleGolden(t *testing.T) {
 	}
 	code, stdout, stderr := piped(input.String())
 	if code != exitOK || stderr != "" {
-		t.Errorf("exit status %d: %s", code, stderr)
+		t.Errorf("got exit status %d and %s, want %d without errors", code, stderr, exitOK)
 	}
 	for i, test := range tests {
 		if test.fail {
 			if code, stdout, stderr := piped(test.expr + "\n\"never\"\n"); code != exitError || stdout != "" || !strings.Contains(stderr, "Error: ") {
-				t.Errorf("%s: exit status %d\n%s%s", test.expr, code, stdout, stderr)
+				t.Errorf("%s: got exit status %d\n%s%s\nwant %d and an error alone", test.expr, code, stdout, stderr, exitError)
 			}
 			continue
 		}

@@ -135,7 +135,7 @@ func TestConsoleAtATerminal(t *testing.T) {
 	p.types("  exit \r")
 	p.ends(exitOK)
 	if files, err := os.ReadDir("."); err != nil || len(files) != 1 {
-		t.Errorf("it left files behind: %v %v", files, err)
+		t.Errorf("files left behind: got %v, %v, want one", files, err)
 	}
 }
 

@@ -26,7 +26,7 @@ func TestConsoleLines(t *testing.T) {
 	} {
 		code, stdout, stderr := piped(input)
 		if code != want.code || stdout != want.stdout || !strings.Contains(stderr, want.stderr) || want.stderr == "" && stderr != "" {
-			t.Errorf("%q: exit status %d\n%s%s", input, code, stdout, stderr)
+			t.Errorf("%q: got exit status %d\n%s%s\nwant exit status %d\n%s%s", input, code, stdout, stderr, want.code, want.stdout, want.stderr)
 		}
 	}
 	if code, _, stderr := piped(strings.Repeat("(", 100_000) + "\n"); code != exitError || !strings.Contains(stderr, "Nesting too deep") {

@@ -28,6 +28,7 @@ func TestDocumentedExamples(t *testing.T) {
 		{name: "ephemerality"},
 		{name: "encryption"},
 		{name: "testing"},
+		{name: "rounds", whole: true},
 		{name: "secrets-out-of-the-state", whole: true},
 		{name: "tutorial", whole: true, postgres: true},
 		{name: "migrate-from-opentofu", whole: true},

@@ -23,7 +23,8 @@ type explainFlags struct {
 	lockFlags
 	inputFlag
 	machineFlags
-	plan string
+	plan          string
+	allowDeferral bool
 }
 
 // command returns the command explain.
@@ -34,6 +35,7 @@ func (c *explainCommand) command(a *app) *cli.Command {
 	flags = append(flags, f.machineFlags.flags("a JSON document")...)
 	flags = append(flags,
 		stringFlag("plan", "Explain the saved plan in `FILE` instead of making a plan.", &f.plan),
+		boolFlag("allow-deferral", "Leave to a later plan what can't be planned yet, as plan does.", &f.allowDeferral),
 		stringFlag("state", "Read the state from `FILE`. For the local backend.", &f.stateFlags.State))
 	return a.command("explain", "Explain why something changes, and where its values come from", "ADDRESS...",
 		"Says what a plan does to a resource, an instance or one attribute of it, and why: what forces a replacement, what a data source waits for, "+
@@ -119,6 +121,6 @@ func (c *explainCommand) planToExplain(ctx context.Context, f *explainFlags) (s 
 	if !c.out.report(diags) {
 		return s, nil, false
 	}
-	p, diags = s.Operation.Plan(hard, mayfly.PlanOptions{Variables: s.Variables, Soft: soft})
+	p, diags = s.Operation.Plan(hard, mayfly.PlanOptions{Variables: s.Variables, AllowDeferral: f.allowDeferral, Soft: soft})
 	return s, p, c.out.report(append(diags, s.Operation.Flush()...)) && p != nil
 }

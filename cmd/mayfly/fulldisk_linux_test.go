@@ -62,7 +62,7 @@ output "o" { value = terraform_data.b.id }
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "MAYFLY_TEST_MAIN=1", "COLUMNS=0")
 		out, err := cmd.CombinedOutput()
 		if (err == nil) != ok {
-			t.Fatalf("mayfly %q: %v\n%s", args, err, out)
+			t.Fatalf("mayfly %q: got %v, want success %t\n%s", args, err, ok, out)
 		}
 		return string(out)
 	}

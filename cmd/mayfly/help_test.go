@@ -28,7 +28,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 		var out bytes.Buffer
 		usage.Print(&out, "", c)
 		if found := brokenOption.FindString(out.String()); found != "" {
-			t.Errorf("%s: an option is broken at the end of a line: %q", c.FullName(), found)
+			t.Errorf("%s: got an option that is broken at the end of a line: %q, want none", c.FullName(), found)
 		}
 		for line := range strings.Lines(out.String()) {
 			if len(strings.TrimRight(line, "\n")) > usage.Width && !strings.HasPrefix(line, "Usage:") {
@@ -103,7 +103,7 @@ func TestListedOptionsAreAccepted(t *testing.T) {
 			})
 			cancel()
 			if why := refused.FindString(out.String()); why != "" {
-				t.Errorf("%s: %s", args, why)
+				t.Errorf("%s: got it refused: %s, want it accepted", args, why)
 			}
 		}
 	}

@@ -67,7 +67,7 @@ func TestInterruptsAreCounted(t *testing.T) {
 					t.Errorf("got %d interrupts, want %d", got, test.want)
 				}
 				if died != nil && died != test.signals[len(test.signals)-1].sig {
-					t.Errorf("ended by %v", died)
+					t.Errorf("got an end by %v, want %v", died, test.signals[len(test.signals)-1].sig)
 				}
 				stop()
 			})
@@ -150,7 +150,7 @@ func TestInterruptAtPrompt(t *testing.T) {
 			}
 			text := strings.Join(strings.Fields(stderr.String()), " ")
 			if !strings.Contains(text, test.want) || strings.Contains(text, "under way") || strings.Count(text, "Error:") != 1 {
-				t.Errorf("standard error:\n%s", stderr.String())
+				t.Errorf("standard error: got\n%s\nwant one error with %q", stderr.String(), test.want)
 			}
 		})
 	}

@@ -190,7 +190,7 @@ func TestEverySchemaHasADocument(t *testing.T) {
 		}
 		seen := append(strings.Fields(string(f.Data)), schemas.Common)
 		if all := schemas.Names(); !slices.Equal(slices.Sorted(slices.Values(seen)), all) {
-			t.Errorf("the script has documents for %q, and there are the schemas %q", seen, all)
+			t.Errorf("documents of the script: got %q, want one for each of the schemas %q", seen, all)
 		}
 	}
 }

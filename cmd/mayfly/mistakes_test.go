@@ -225,7 +225,7 @@ func (k *mistakeKit) command(t *testing.T, line string) string {
 	if before, after, ok := strings.Cut(rest, " | "); ok {
 		text, err := shellwords.Parse(before)
 		if err != nil || text[0] != "echo" {
-			t.Fatalf("%s: only echo gives input: %v", line, err)
+			t.Fatalf("%s: got %q for input, %v, want an echo", line, text, err)
 		}
 		input, rest = strings.Join(text[1:], " ")+"\n", after
 	}
@@ -245,7 +245,7 @@ func (k *mistakeKit) command(t *testing.T, line string) string {
 		return ""
 	}
 	if len(words) == 0 || words[0] != "mayfly" {
-		t.Fatalf("%s: not a command of the catalog", line)
+		t.Fatalf("%s: got %q, want a command of the catalog", line, words)
 	}
 	var terminal bytes.Buffer
 	code := run(context.Background(), words[1:], environment{

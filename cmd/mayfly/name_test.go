@@ -47,6 +47,6 @@ func TestCommandsByName(t *testing.T) {
 	}
 	list := diag.Errorf(`Run "mayfly init"`, "Run: mayfly plan")
 	if got := e.commandsIn(list); got[0].Summary != `Run "tofu init"` || got[0].Detail != "Run: tofu plan" || list[0].Detail != "Run: mayfly plan" {
-		t.Errorf("the diagnostic is %v", got)
+		t.Errorf("diagnostic: got %v of %v, want the name tofu in the summary and the detail, and the first list unchanged", got, list)
 	}
 }

@@ -97,7 +97,7 @@ func comparePicture(t *testing.T, name, picture string) {
 	}
 	have, want := textsIn(t, string(stored)), textsIn(t, picture)
 	if !slices.Equal(have, want) {
-		t.Errorf("docs/images/%s is not what a run shows now: draw it again, with MAYFLY_UPDATE_GOLDEN=1 go test ./cmd/mayfly -run TestPictures\nin the picture: %q\nnow: %q", name, have, want)
+		t.Errorf("docs/images/%s: got another picture than a run shows now: draw it again, with MAYFLY_UPDATE_GOLDEN=1 go test ./cmd/mayfly -run TestPictures\ngot: %q\nwant: %q", name, have, want)
 	}
 }
 

@@ -22,7 +22,7 @@ func (c *changeCommands) planCommand(a *app) *cli.Command {
 	f := &planFlags{}
 	flags := append(f.changeFlags.flags(c.in, c.wd),
 		stringFlag("out", "Save the plan to `FILE`, for apply.", &f.out),
-		boolFlag("detailed-exitcode", "Exit with status 0 if there are no changes, 1 on errors, 2 if there are changes.", &f.detailed),
+		boolFlag("detailed-exitcode", "Exit with status 0 if there are no changes, 1 on errors, 2 if there are changes or deferred changes.", &f.detailed),
 		stringFlag("generate-config-out", "Write resource blocks for imported objects that no block declares to `FILE`, which must not exist.", &f.generate),
 	)
 	return a.command("plan", "Show changes required by the current configuration", "",
@@ -72,13 +72,13 @@ func (c *changeCommands) makePlan(ctx context.Context, f *planFlags) int {
 	}
 	// The note advises a person on the next command.
 	if c.out.stream == nil && p.Changed() && c.out.env.vars["TF_IN_AUTOMATION"] == "" {
-		if code := c.out.wroteText(view.PlanFooter(c.out.env.Stdout, f.out, r.written, c.out.view)); code != exitOK {
+		if code := c.out.wroteText(view.PlanFooter(c.out.env.Stdout, p, f.out, r.written, c.out.view)); code != exitOK {
 			return code
 		}
 	}
 	// Results of data sources go with a destroy: applying such a plan does something, though no object
-	// changes.
-	if f.detailed && (p.Changed() || p.RemovesData()) {
+	// changes. Something deferred is still to be done.
+	if f.detailed && (p.Changed() || p.RemovesData() || !p.Complete()) {
 		return exitChanges
 	}
 	return exitOK

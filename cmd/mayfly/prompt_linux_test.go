@@ -151,7 +151,7 @@ variable "b" {
 			}
 			page, _ := os.ReadFile("page.html")
 			if bytes.Contains(page, []byte("Too short.")) != (test.want != exitOK) {
-				t.Errorf("the page:\n%s", page)
+				t.Errorf("page: got\n%s\nwant it to say that the answer was too short: %t", page, test.want != exitOK)
 			}
 			if strings.Contains(stdout.String()+stderr.String()+string(page), "canary") {
 				t.Error("the program repeats what was typed")

@@ -41,7 +41,7 @@ func TestReference(t *testing.T) {
 			t.Fatal(err)
 		}
 		if string(have) != page {
-			t.Errorf("docs/%s is not what the program says: run go generate ./cmd/mayfly", name)
+			t.Errorf("docs/%s: got %d bytes that differ, want %d bytes as the program says: run go generate ./cmd/mayfly", name, len(have), len(page))
 		}
 	}
 }

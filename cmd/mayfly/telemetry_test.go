@@ -197,8 +197,8 @@ func TestTelemetry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if seen.String() != string(want) {
-		t.Errorf("the spans differ from testdata/telemetry.golden:\n%s", cmp.Diff(string(want), seen.String()))
+	if diff := cmp.Diff(string(want), seen.String()); diff != "" {
+		t.Errorf("the spans differ from testdata/telemetry.golden (-want +got):\n%s", diff)
 	}
 	if bytes.Contains(c.bytes.Bytes(), []byte(secret)) {
 		t.Error("a secret was received")
@@ -223,7 +223,7 @@ func (c *collector) checkTraceparent(t *testing.T) {
 	parts := strings.Split(strings.TrimSpace(string(written)), "-")
 	at := slices.IndexFunc(c.spans, func(s *tracepb.Span) bool { return len(parts) == 4 && fmt.Sprintf("%x", s.SpanId) == parts[2] })
 	if at < 0 || c.spans[at].Name != "provision" || parts[1] != "0123456789abcdef0123456789abcdef" {
-		t.Errorf("the command has the parent %q", written)
+		t.Errorf("parent of the command: got %q, want the span of provision", written)
 	}
 }
 
@@ -249,7 +249,7 @@ func TestTelemetryNeverFails(t *testing.T) {
 				where = strings.ReplaceAll(stdout, "Warning: Telemetry", "")
 			}
 			if strings.Count(where, "Telemetry is incomplete") != 1 || json && stderr != "" {
-				t.Errorf("%q with %s: no warning:\n%s\n%s", args, setting, stdout, stderr)
+				t.Errorf("%q with %s: got\n%s\n%s\nwant one warning about telemetry", args, setting, stdout, stderr)
 			}
 		}
 	}

@@ -91,11 +91,11 @@ func TestWatch(t *testing.T) {
 	}
 	for lines.Scan() {
 		if lines.Text() != "" {
-			t.Errorf("at the end: %q", lines.Text())
+			t.Errorf("at the end: got %q, want empty lines", lines.Text())
 		}
 	}
 	if err := p.Wait(); err == nil || p.ProcessState.ExitCode() != exitError {
-		t.Errorf("a file has failed, but the command ended with %v", err)
+		t.Errorf("end of the command: got %v, want exit status %d, because a file has failed", err, exitError)
 	}
 }
 

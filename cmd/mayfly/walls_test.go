@@ -220,7 +220,7 @@ func TestTelemetryIsClean(t *testing.T) {
 		return nil
 	}}
 	if err := command.Run(t.Context(), []string{"test"}); err != nil || a.code != exitOK || !strings.Contains(received.String(), "work") {
-		t.Fatalf("exit status %d, received %q, %v\n%s", a.code, received.String(), err, stderr)
+		t.Fatalf("got exit status %d, received %q, %v, want %d, received \"work\"\n%s", a.code, received.String(), err, exitOK, stderr)
 	}
 	clean(t, "the telemetry", received.Bytes())
 }

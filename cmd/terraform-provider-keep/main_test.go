@@ -59,7 +59,7 @@ func TestHandshake(t *testing.T) {
 		t.Error(err)
 	}
 	if got := client.NegotiatedVersion(); got != 6 {
-		t.Errorf("protocol %d", got)
+		t.Errorf("protocol: got %d, want 6", got)
 	}
 }
 

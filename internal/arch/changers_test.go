@@ -26,7 +26,7 @@ func TestOnlyAppliesChange(t *testing.T) {
 				switch {
 				case n.Sel.Name == "ApplyResource" || n.Sel.Name == "InvokeAction" || from != nil && from.Name == "provider" && n.Sel.Name == "Changer":
 					if changes++; file != "applier.go" {
-						t.Errorf("%s: only applyChange and invokeAction in applier.go ask a provider to change something", s.at(n.Pos()))
+						t.Errorf("%s: got a change asked of a provider, want it only in applyChange and invokeAction in applier.go", s.at(n.Pos()))
 					}
 				case from != nil && from.Name == "provider" && n.Sel.Name == "Provider" && !slices.Contains(whole, s.name):
 					t.Errorf("%s: hold a provider.Reader", s.at(n.Pos()))

@@ -30,7 +30,7 @@ func TestComments(t *testing.T) {
 		}
 		for _, d := range s.file.Decls {
 			if name, first := docBegins(d); !s.test && name != "" && first != name {
-				t.Errorf("%s: the doc comment of %s begins with %q", s.at(d.Pos()), name, first)
+				t.Errorf("%s: got a doc comment that begins with %q, want it to begin with %s", s.at(d.Pos()), first, name)
 			}
 		}
 	}

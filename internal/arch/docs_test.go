@@ -125,7 +125,7 @@ func TestDocumentsKeepTheirPromises(t *testing.T) {
 				if _, err := os.Stat(target); err != nil {
 					t.Errorf("%s:%d: the link to %s leads nowhere", name, n, m[1])
 				} else if m[2] != "" && !slices.Contains(anchors(t, target), m[2]) {
-					t.Errorf("%s:%d: %s has no heading %q", name, n, filepath.Base(target), m[2])
+					t.Errorf("%s:%d: got a link to the heading %q, want one that %s has", name, n, m[2], filepath.Base(target))
 				}
 			}
 		})

@@ -24,7 +24,7 @@ func TestOnlyTestsSaveEffort(t *testing.T) {
 					return true
 				}
 				if saved++; !s.test || f == nil || f.Name.Name != "TestMain" {
-					t.Errorf("%s: only a TestMain may save effort", s.at(n.Pos()))
+					t.Errorf("%s: got effort saved here, want it only in a TestMain", s.at(n.Pos()))
 				}
 				return true
 			})

@@ -8,36 +8,53 @@ import (
 	"testing"
 )
 
-// maxSilentFailures bounds the messages of failing comparisons in tests that do not say both sides: the log
-// of a failed run must show the value that was wanted. The bound may only fall.
-const maxSilentFailures = 1239
-
-// TestFailureMessages counts the messages of Errorf and Fatalf after a comparison that do not have the form
-// "got …, want …": a value, and then the wanted one. With -v, it prints their places.
+// TestFailureMessages checks that the messages of Errorf and Fatalf after a comparison have the form
+// "got …, want …": a value, and then the wanted one. So the log of a failed run is enough to see the mistake.
 func TestFailureMessages(t *testing.T) {
-	found := 0
 	for _, s := range sources(t) {
 		if !s.test && !strings.HasSuffix(s.pkg, "/storetest") {
 			continue
 		}
-		ast.Inspect(s.file, func(n ast.Node) bool {
-			if f, ok := n.(*ast.IfStmt); ok && comparesValues(f.Cond) {
-				for _, call := range silentFailures(f.Body) {
-					found++
-					if testing.Verbose() {
-						t.Logf("%s: it says nothing of the wanted value", s.at(call.Pos()))
-					}
-				}
-			}
-			return true
-		})
+		for _, call := range silent(s.file) {
+			t.Errorf("%s: the message of a failed comparison lacks the value or the wanted one: write \"got …, want …\"", s.at(call.Pos()))
+		}
 	}
-	switch {
-	case found > maxSilentFailures:
-		t.Errorf("got %d messages of failed comparisons without both values, want at most %d: write \"got …, want …\"; -v lists them", found, maxSilentFailures)
-	case found < maxSilentFailures*(100-slack)/100:
-		t.Errorf("got %d messages of failed comparisons without both values, want the bound lowered from %d", found, maxSilentFailures)
+}
+
+// TestSilentFailures checks that the rule finds the messages that break it, and no others.
+func TestSilentFailures(t *testing.T) {
+	for text, want := range map[string]int{
+		`if a != b { t.Errorf("%v", a) }`:                                     1,
+		`if a != b { t.Fatalf("want it to be %v", b) }`:                       1,
+		`if a != b { t.Errorf("f: got %v, want %v", a, b) }`:                  0,
+		`if a != b { t.Errorf("%v"); t.Fatalf("%v") }`:                        2,
+		`if a != b { t.Error(a) }`:                                            0,
+		`if !slices.Equal(a, b) || c { t.Errorf("%v", a) }`:                   1,
+		`if !equal(a) { t.Errorf("%v", a) } else if !a { t.Errorf("%v", a) }`: 0,
+		`if err != nil { t.Errorf("%v", err) }`:                               0,
+		`if diff := d(); diff != "" { t.Errorf("(-want +got):\n%s", diff) }`:  0,
+		`if err := f(); err == nil && a != b { t.Errorf("%v", a) }`:           1,
+	} {
+		s, err := parse("x/x_test.go", "package x\nfunc f() {\n"+text+"\n}\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := silent(s.file); len(got) != want {
+			t.Errorf("%s: got %d messages that break the rule, want %d", text, len(got), want)
+		}
 	}
+}
+
+// silent returns the calls of Errorf and Fatalf after a comparison whose message does not name a value and
+// then the wanted one.
+func silent(file *ast.File) (out []*ast.CallExpr) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		if f, ok := n.(*ast.IfStmt); ok && comparesValues(f.Cond) {
+			out = append(out, silentFailures(f.Body)...)
+		}
+		return true
+	})
+	return out
 }
 
 // comparesValues reports whether a condition is that two values differ. Comparisons with nil, and with an

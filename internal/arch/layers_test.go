@@ -131,7 +131,7 @@ func TestWings(t *testing.T) {
 		for _, m := range w.may {
 			first, _, _ := strings.Cut(m, "/")
 			if at := slices.IndexFunc(wings, func(w wing) bool { return w.name == first }); w.name != "testing" && (at < 0 || at >= i) {
-				t.Errorf("wing %s may import %s, which is not below it", w.name, m)
+				t.Errorf("wing %s: got %s among its imports, want only wings below it", w.name, m)
 			}
 		}
 	}

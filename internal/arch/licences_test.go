@@ -179,7 +179,7 @@ func TestIdentify(t *testing.T) {
 	} {
 		ids, err := identify(test.text)
 		if got := strings.Join(ids, ", "); got != test.want || (err == nil) != (test.want != "") {
-			t.Errorf("%s: got %q, %v", name, got, err)
+			t.Errorf("%s: got %q, %v, want %q (an error if empty)", name, got, err, test.want)
 		}
 	}
 }

@@ -286,17 +286,17 @@ var None Kind`
 			t.Fatal(err)
 		}
 		if got := strings.Join(broken(old, now), " "); got != c.want {
-			t.Errorf("%q in place of %q breaks %q, not %q", c.to, c.from, got, c.want)
+			t.Errorf("%q in place of %q: got %q broken, want %q", c.to, c.from, got, c.want)
 		}
 	}
 	const changelog = "## Unreleased\n\n" + breaking + "\n\n- `workdir`: `Dir.Read` is gone.\n\n### Else\n\n- `workdir`: `Dir.Other`\n\n## 1.2.3\n\n" + breaking + "\n\n- `workdir`: `Dir.Older`\n"
 	lines := breakingSection(changelog)
 	for name, want := range map[string]bool{"Dir.Read": true, "Dir.Other": false, "Dir.Older": false, "Dir": false} {
 		if announced(lines, "workdir", name) != want || announced(lines, "addr", name) {
-			t.Errorf("%s is announced: %t", name, !want)
+			t.Errorf("%s: got it announced %t, want %t, and never for addr", name, announced(lines, "workdir", name), want)
 		}
 	}
 	if got := newestRelease(changelog); got != "1.2.3" {
-		t.Errorf("the newest release is %q", got)
+		t.Errorf("newest release: got %q, want 1.2.3", got)
 	}
 }

@@ -81,7 +81,10 @@ var engineRules = map[string]rule{
 		why: "provisioners are given arguments and where to write: when they run, and what follows from it, is decided above",
 	},
 	"engine/timing":    {may: []string{"addr", "event"}, pure: true, modules: none, why: "how long something took is no reason to know what it was: a record must not be able to hold values"},
+	"engine/deferral":  {may: []string{"addr", "base/future", "plan", "state"}, pure: true, modules: none, why: "waiting follows from addresses and dependencies: no provider or value can matter"},
 	"engine/moves":     {may: []string{"addr", "language/config", "diag", "plan", "state"}, pure: true, modules: []string{hcl}, why: "addresses decide which object is which: no value, provider or evaluation can matter"},
+	"engine/order":     {may: []string{"base/future", "plan"}, pure: true, modules: none, why: "which step comes next follows from the steps: what one does makes no difference"},
+	"engine/rounds":    {may: []string{"addr", "diag", "plan"}, pure: true, modules: []string{cty}, why: "whether a run gets on follows from its plans: no provider or state can matter, and values are kept without being looked at"},
 	"engine/selection": {may: []string{"addr", "language/config", "diag", "plan"}, pure: true, modules: none, why: "what an option names is a matter of addresses and dependencies, which it is given"},
 	"engine/contract": {
 		may:  []string{"addr", "language/config", "diag", "values/leak", "values/schema", "values/value"},
@@ -95,12 +98,17 @@ var engineRules = map[string]rule{
 	},
 	"engine/ephemeral/transcript": {why: "scenarios are played by the whole engine; beside them, tests of the package would have it compiled anew"},
 	"engine/object": {
-		may:  []string{"base/jsonvalue", "addr", "diag", "values/schema", "values/value", "language/config", "state", "engine/scrub", "provider", "provider/processes", "plan", "engine/contract", "engine/withheld", "values/fingerprint", "event"},
+		may:  []string{"base/jsonvalue", "addr", "diag", "values/schema", "values/value", "language/config", "state", "engine/scrub", "provider", "provider/processes", "plan", "engine/contract", "engine/withheld", "values/fingerprint", "event", "base/trace"},
 		pure: true, modules: []string{hcl, cty},
 		why: "what a provider is asked about an object does not depend on how its configuration was evaluated or what else the run does",
 	},
+	"engine/listing": {
+		may:  []string{"addr", "diag", "event", "base/future", "engine/contract", "engine/ephemeral", "engine/object", "language/eval", "language/lang/generate", "provider", "plan", "values/schema"},
+		pure: true, modules: []string{cty},
+		why: "what a list finds does not depend on the other lists of a query",
+	},
 	"engine": {
-		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/contract", "event", "engine/moves", "engine/selection", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "engine/computed", "engine/scope", "values/fingerprint", "values/leak", "base/trace"},
+		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/contract", "event", "engine/listing", "engine/journal", "engine/order", "engine/moves", "engine/rounds", "engine/computed", "engine/deferral", "engine/scope", "engine/selection", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},
@@ -111,6 +119,10 @@ var engineRules = map[string]rule{
 	"engine/computed": {
 		may: []string{"addr", "diag", "state", "values/schema", "values/value"}, pure: true, modules: []string{cty},
 		why: "who uses a value is noted as it is found out: neither plans nor values are needed to tell",
+	},
+	"engine/journal": {
+		may: []string{"addr", "diag", "base/future", "base/slot", "state"}, pure: true, modules: none,
+		why: "an operation is recorded in the same way whatever it does",
 	},
 	"engine/withheld": {
 		may: []string{"addr", "diag", "plan", "state", "values/fingerprint", "values/schema"}, pure: true,

@@ -97,17 +97,17 @@ func TestWords(t *testing.T) {
 			lower := strings.ToLower(line)
 			for _, w := range words {
 				if found := w.find(line, lower); found != "" {
-					t.Errorf("%s:%d: %q %s", name, n, found, w.why)
+					t.Errorf("%s:%d: got %q, want another word: it %s", name, n, found, w.why)
 				}
 			}
 			text := prose(name, line)
 			for _, w := range phrases {
 				if found := w.find(text, lower); found != "" {
-					t.Errorf("%s:%d: %q %s", name, n, found, w.why)
+					t.Errorf("%s:%d: got %q, want another phrase: it %s", name, n, found, w.why)
 				}
 			}
 			if found := isNoNoun(text); found != "" {
-				t.Errorf("%s:%d: %q is not idiomatic: say \"is not a\"", name, n, found)
+				t.Errorf("%s:%d: got %q, which is not idiomatic, want \"is not a\"", name, n, found)
 			}
 		})
 	})

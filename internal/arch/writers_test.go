@@ -103,7 +103,7 @@ func TestWritesFile(t *testing.T) {
 			return true
 		})
 		if got != want {
-			t.Errorf("%s: %v", text, got)
+			t.Errorf("%s: got %t, want %t", text, got, want)
 		}
 	}
 }

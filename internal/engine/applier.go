@@ -9,6 +9,9 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
+	"github.com/mayfly-iac/mayfly/internal/engine/journal"
+	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
@@ -25,6 +28,7 @@ type ApplyRequest struct {
 	Variables map[string]cty.Value // as for PlanRequest, ephemeral ones included
 	State     state.Run            // whose rows it changes: a result is durable before anything that depends on it starts
 	Salts     []fingerprint.Salt   // of the state as it is stored; a plan has none
+	Memory    *rounds.Memory       // of the run that the apply is a round of; nil for none
 	Soft      context.Context      // ends on the first interrupt; nil for never
 	// Writes reports whether the run may record changes of planning, such as drift, of an instance. Nil means
 	// that it may record all.
@@ -41,11 +45,13 @@ type applier struct {
 	*walk
 	req        ApplyRequest
 	selection  *selection.Selection // of the plan
-	left       *missingDeps         // objects; asked only about objects that no step under way may make
+	deferred   *deferral.Set        // by the plan
+	left       *deferral.Missing    // objects; asked only about objects that no step under way may make
 	checks     checkApplier
 	finishing  finisher
 	destroying destroyer
 	reading    dataApplier
+	journal    *journal.Log
 	steps      *future.Pool    // runs the steps
 	preApply   *walk           // evaluates with the objects as they were: for the providers of destroyed objects
 	changing   context.Context // of the calls that change objects: their answers are recorded until it ends
@@ -124,6 +130,9 @@ func (a *applier) result(t *future.Task, in *eval.Instance) cty.Value {
 	if ok {
 		return v
 	}
+	if a.deferred.Covers(in.Addr()) {
+		return unknownObject(in)
+	}
 	return a.fromState(in)
 }
 
@@ -154,8 +163,4 @@ func applyChange(ctx context.Context, p provider.Reader, req provider.ApplyReque
 // invokeAction asks a provider to invoke an action. It is like applyChange.
 func invokeAction(ctx context.Context, p provider.Reader, typeName string, config cty.Value, progress func(string)) diag.List {
 	return p.(provider.Changer).InvokeAction(ctx, typeName, config, progress)
-}
-
-func journalFailed(err error) diag.List {
-	return diag.Errorf("Result could not be recorded", "Writing to the journal of the state failed, so no further changes are started: %s. The results so far are kept in memory and written at the end if possible.", err)
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
+	"github.com/mayfly-iac/mayfly/internal/engine/journal"
+	"github.com/mayfly-iac/mayfly/internal/engine/order"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
@@ -36,6 +39,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 		walk: e.newWalk(ctx, req.Soft, req.State, e.opt.Hashes.New(req.Salts, rand.Reader)), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), results: map[addr.Instance]cty.Value{},
 		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{}, neededOpen: sync.OnceValue(req.Config.NeededOpen),
 	}
+	a.time, a.env.Kept = req.Memory.Time(), req.Memory.Kept
 	a.checks = checkApplier{walk: a.walk, applier: a, reads: map[addr.Instance]nestedRead{}}
 	a.finishing = finisher{walk: a.walk, applier: a}
 	a.destroying = destroyer{walk: a.walk, applier: a}
@@ -43,7 +47,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	if e.opt.LeakPolicy == leak.Standard {
 		a.env.Leaks.Policy = req.Plan.LeakPolicy
 	}
-	a.computed.State = req.Plan.Prior
+	a.computed.State, a.deferred = req.Plan.Prior, deferral.Of(req.Plan)
 	for _, c := range req.Plan.Changes {
 		noteTakenOut(a.computed, c)
 		for _, w := range c.Withheld {
@@ -51,6 +55,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 		}
 	}
 	a.startRuns()
+	a.journal = &journal.Log{State: req.State, Report: a.run.Report, Salts: a.hasher.Made, Steps: func() *future.Pool { return a.steps }}
 	defer e.expose(req.Config, req.Variables, req.Plan.Base)()
 	defer e.stopOn(req.Soft)()
 	defer func() {
@@ -66,7 +71,9 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 		req.State.PutChecks(state.MergeChecks(req.Plan.LastingChecks(), a.run.Checks.Results()))
 	}
 	diags := a.run.Diags.List()
-	made = !diags.HasErrors()
+	if made = !diags.HasErrors(); made {
+		req.Memory.Applied(req.Plan)
+	}
 	return &Applied{Counts: a.counts}, provider.WithoutRepeats(diags)
 }
 
@@ -104,7 +111,7 @@ func (a *applier) apply() {
 		return
 	}
 	if err := a.adopt(); err != nil {
-		a.run.Report(journalFailed(err))
+		a.run.Report(journal.Failed(err))
 		return
 	}
 	for _, c := range a.req.Plan.Changes {
@@ -112,7 +119,7 @@ func (a *applier) apply() {
 			a.altered.Add(c.Addr)
 		}
 	}
-	a.left = &missingDeps{instances: a.run.InstancesOf, missing: a.absent}
+	a.left = &deferral.Missing{Instances: a.run.InstancesOf, Missing: a.absent}
 	a.finishing.conditions = a.finishing.listConditions()
 	findLenders(a)
 	uses := a.claimSteps(steps)
@@ -194,7 +201,7 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 		}
 	}
 	changes.Add(1)
-	queueRanked(pool, steps, plan.Ranks(steps, a.weight), func(t *future.Task, i int32, skip bool) bool {
+	order.Queue(pool, steps, plan.Ranks(steps, a.weight), func(t *future.Task, i int32, skip bool) bool {
 		defer endDecided(a)
 		defer a.pool.Waive(uses[i]...)
 		s, ok := &steps[i], false

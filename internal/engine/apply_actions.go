@@ -167,13 +167,13 @@ func taintTriggering(a *applier, c *plan.Change) {
 	if o == nil {
 		return
 	}
-	entry := a.beginEntry(c.Object(), "taint")
+	entry := a.journal.Begin(c.Object(), "taint")
 	if entry == nil {
 		return
 	}
 	tainted := o.Clone()
 	tainted.Tainted = true
-	entry.end(false, state.ObjectChange{Object: c.Object(), Provider: c.Provider, New: tainted})
+	entry.End(false, state.ObjectChange{Object: c.Object(), Provider: c.Provider, New: tainted})
 }
 
 // invokeAll invokes the actions that the user asked for, one by one, until one fails.
@@ -223,7 +223,7 @@ func invokeOne(a *applier, t *future.Task, inv *plan.Invocation) (diags diag.Lis
 	}
 	a.inSession(t, in, event.OpInvoke, func(s *ephemeral.Session) {
 		i := invocation{objectOp: a.instanceOp(in), a: a, t: t, s: s, in: in, inv: inv}
-		end := i.startSpan(string(event.OpInvoke), plan.NoOp)
+		end := i.StartSpan(string(event.OpInvoke), plan.NoOp)
 		diags, ok = i.invoke()
 		end(ok)
 	})

@@ -108,7 +108,7 @@ func (ch *checkApplier) readNested(t *future.Task, i addr.Instance) {
 }
 
 func (ch *checkApplier) finishOne(t *future.Task, c *eval.Check) {
-	if ch.interrupted() || ch.applier.anyBlocked(c.Deps(t)) || !c.InputsHold(t) {
+	if deps := c.Deps(t); ch.interrupted() || ch.applier.anyBlocked(deps) || len(ch.applier.deferred.Touched(deps)) > 0 || !c.InputsHold(t) {
 		c.Undecided()
 		return
 	}

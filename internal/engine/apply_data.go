@@ -27,7 +27,7 @@ func (da *dataApplier) step(t *future.Task, c *plan.Change) bool {
 	da.inSession(t, in, event.OpRead, func(s *ephemeral.Session) {
 		d := dataRead{objectOp: da.instanceOp(in), in: in, t: t, s: s}
 		d.Recorded = da.applier.recorded(c)
-		end := d.startSpan(string(event.OpRead), c.Action)
+		end := d.StartSpan(string(event.OpRead), c.Action)
 		defer func() { end(ok) }()
 		ok = in.Preconditions(t, s.Opened) && d.prepare() && da.read(&d, c)
 	})
@@ -41,25 +41,25 @@ func (da *dataApplier) read(d *dataRead, c *plan.Change) bool {
 		d.fault(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied.", d.Obj))
 		return false
 	}
-	entry := da.applier.beginEntry(d.Obj, string(event.OpRead))
+	entry := da.applier.journal.Begin(d.Obj, string(event.OpRead))
 	if entry == nil {
 		return false
 	}
 	v, ok := d.read()
 	if !ok {
-		entry.end(true, da.applier.checks.unreadable(d)...)
+		entry.End(true, da.applier.checks.unreadable(d)...)
 		return false
 	}
 	o := d.object(v)
 	if o == nil {
-		entry.end(true)
+		entry.End(true)
 		return false
 	}
 	o.Dependencies = scope.Dependencies(c.Deps)
 	da.applier.mu.Lock()
 	da.applier.results[c.Addr] = d.in.Resource.Kept(v)
 	da.applier.mu.Unlock()
-	return entry.end(false, state.ObjectChange{Object: d.Obj, Provider: c.Provider, New: o}) && d.in.Postconditions(d.t, d.s.Opened, v)
+	return entry.End(false, state.ObjectChange{Object: d.Obj, Provider: c.Provider, New: o}) && d.in.Postconditions(d.t, d.s.Opened, v)
 }
 
 // dropReads removes from st the data that a plan to destroy has read. Provider configurations take it

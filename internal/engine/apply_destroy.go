@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/journal"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -63,7 +64,7 @@ func (de *destroyer) step(t *future.Task, c *plan.Change) bool {
 	de.awaitClosings(t, obj.Instance)
 	ok = false
 	de.applier.preApply.inSession(t, obj, event.OpDelete, func(s *ephemeral.Session) {
-		end := op.startSpan(string(event.OpDelete), c.Action)
+		end := op.StartSpan(string(event.OpDelete), c.Action)
 		defer func() { end(ok) }()
 		if !op.Use(s.Provider(t, po, obj.Instance, held...), po.Addr) {
 			return
@@ -124,13 +125,13 @@ func (d *destruction) run() bool {
 	if !d.provision(pr) {
 		return failed()
 	}
-	entry := d.a.beginEntry(d.Obj, string(event.OpDelete))
+	entry := d.a.journal.Begin(d.Obj, string(event.OpDelete))
 	if entry == nil {
 		return failed()
 	}
 	resp, diags := d.destroy(pr)
-	entry.onDurable = func(more diag.List) { done(append(diags, more...), idKey, id) }
-	entry.task, entry.turn = d.t, d.turn
+	entry.OnDurable = func(more diag.List) { done(append(diags, more...), idKey, id) }
+	entry.Task, entry.Turn = d.t, d.turn
 	return d.conclude(entry, pr, resp, &diags)
 }
 
@@ -183,18 +184,18 @@ func (d *destruction) provision(pr object.Prior) bool {
 	if d.first == nil {
 		return true
 	}
-	entry := d.a.beginEntry(d.Obj, state.ProvisionAction)
+	entry := d.a.journal.Begin(d.Obj, state.ProvisionAction)
 	if entry == nil {
 		return false
 	}
 	d.first.self = d.Mark(pr.Value, object.Config{Sensitive: d.object.Sensitive}, d.object.Withheld)
 	ok := d.first.run("was not destroyed")
-	return entry.end(!ok) && ok
+	return entry.End(!ok) && ok
 }
 
 // conclude records the outcome. diags are the provider's diagnostics; conclude appends any other errors to
 // them.
-func (d *destruction) conclude(entry *journalEntry, pr object.Prior, resp provider.ApplyResponse, diags *diag.List) bool {
+func (d *destruction) conclude(entry *journal.Entry, pr object.Prior, resp provider.ApplyResponse, diags *diag.List) bool {
 	left := resp.New
 	gone := left == cty.NilVal || left.IsNull()
 	if gone && diags.HasErrors() && left == cty.NilVal {
@@ -210,9 +211,9 @@ func (d *destruction) conclude(entry *journalEntry, pr object.Prior, resp provid
 		if !diags.HasErrors() && c.Action == plan.Delete && d.Obj.Deposed == addr.Current || c.Action.IsReplace() || d.Obj.Deposed != addr.Current {
 			d.a.count(func(n *plan.Counts) { n.Destroy++ })
 		}
-		return entry.end(diags.HasErrors(), state.ObjectChange{Object: d.Obj, Provider: c.Provider}) && !diags.HasErrors()
+		return entry.End(diags.HasErrors(), state.ObjectChange{Object: d.Obj, Provider: c.Provider}) && !diags.HasErrors()
 	}
-	entry.end(true, d.remainder(left, resp)...)
+	entry.End(true, d.remainder(left, resp)...)
 	return false
 }
 
@@ -251,12 +252,12 @@ func deletePrivate(c *plan.Change, pr object.Prior) []byte {
 
 // forget drops an object from the state.
 func (de *destroyer) forget(c *plan.Change) bool {
-	entry := de.applier.beginEntry(c.Object(), string(event.OpForget))
+	entry := de.applier.journal.Begin(c.Object(), string(event.OpForget))
 	if entry == nil {
 		return false
 	}
 	de.applier.count(func(n *plan.Counts) { n.Forget++ })
-	return entry.end(false, state.ObjectChange{Object: c.Object(), Provider: c.Provider})
+	return entry.End(false, state.ObjectChange{Object: c.Object(), Provider: c.Provider})
 }
 
 // departure returns the provisioners to run before the object of a change is destroyed, nil if there are

@@ -67,7 +67,7 @@ func (fi *finisher) output(t *future.Task, planned *plan.OutputChange) {
 // endDestroy drops the outputs after everything was destroyed. They stay after an error or a restricted
 // plan, which leave objects that they may describe.
 func (fi *finisher) endDestroy() {
-	if fi.run.Diags.HasErrors() || fi.applier.selection.Restricted() {
+	if fi.run.Diags.HasErrors() || fi.applier.selection.Restricted() || !fi.applier.req.Plan.Complete() {
 		return
 	}
 	for name := range fi.applier.req.Plan.Base.Outputs {
@@ -114,13 +114,16 @@ func (a *applier) anyBlocked(deps []plan.Dep) bool {
 	return slices.ContainsFunc(deps, a.blocked.Touched)
 }
 
-// anyLeftOut reports whether one of the dependencies is left out by -exclude, or has no object because
-// -target or -exclude left it out before it was ever created.
+// anyLeftOut reports whether the instance or one of the dependencies is deferred or left out by -exclude, or
+// has no object because -target or -exclude left it out before it was ever created.
 func (a *applier) anyLeftOut(t *future.Task, i addr.Instance, deps []plan.Dep) bool {
+	if a.deferred.Covers(i) || len(a.deferred.Touched(deps)) > 0 {
+		return true
+	}
 	if !a.selection.Restricted() {
 		return false
 	}
-	return a.selection.LeavesOutAny(i, deps) || a.left.any(t, deps)
+	return a.selection.LeavesOutAny(i, deps) || a.left.Any(t, deps)
 }
 
 // absent reports whether the instance has no object, neither from before nor from this apply.
@@ -196,7 +199,8 @@ func (fi *finisher) finishInstance(t *future.Task, in *eval.Instance) {
 		_, was := fi.applier.opened[in.Addr()]
 		fi.applier.mu.Unlock()
 		lazy := fi.applier.req.Plan.LazyEphemeral && in.Resource.Block.OnlyWriteOnly(fi.applier.req.Config)
-		if was || lazy || !fi.applier.selection.Selects(in.Addr()) {
+		undecided := !fi.applier.req.Plan.Complete() && slices.ContainsFunc(in.Resource.RepetitionDeps(t), fi.applier.altered.Touched)
+		if was || lazy || undecided || !fi.applier.selection.Selects(in.Addr()) {
 			return
 		}
 		in.Prepare(t)

@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/journal"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/scope"
 	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
@@ -51,7 +52,7 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 	}
 	a.inSession(t, in, kind, func(s *ephemeral.Session) {
 		ia := instanceApply{objectOp: a.instanceOp(in), a: a, t: t, s: s, in: in, change: c}
-		end := ia.startSpan(string(kind), c.Action)
+		end := ia.StartSpan(string(kind), c.Action)
 		ok = ia.apply()
 		end(ok)
 	})
@@ -133,6 +134,9 @@ func (ia *instanceApply) evaluateConfig() bool {
 		At: ia.walk.opt.Now().UTC().Truncate(time.Second), Created: ia.change.Action != plan.Update,
 		To: func(p cty.Path) []addr.ConfigResource { return consumersOf(ia.change, p) },
 	}
+	if ia.change.Action == plan.Update {
+		ia.Withheld.Making.Prior = ia.prior.Value
+	}
 	ia.Withheld.Lost = true // as far as the plan assumes so
 	ia.Withheld.Assume = func(p cty.Path) bool {
 		return slices.ContainsFunc(ia.change.Withheld, func(w plan.Withheld) bool { return w.Status == plan.WithheldAssumed && w.Path.Equals(p) })
@@ -196,20 +200,20 @@ func (ia *instanceApply) validate(first cty.Value) bool {
 // nothingToDo ends an update that, with final values, changes only the state's record of the object.
 func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
 	if takesPart(ia) {
-		o := ia.object(planned, ia.prior.Private, ia.prior.Identity, applied{})
+		o := ia.object(planned, ia.prior.Private, ia.prior.Identity, object.Applied{})
 		if o == nil {
 			return false
 		}
 		ia.a.takingOut.add(ia, o)
 		return ia.in.Postconditions(ia.t, ia.s.Opened, ia.final(planned, o))
 	}
-	entry := ia.a.beginEntry(ia.Obj, "update")
+	entry := ia.a.journal.Begin(ia.Obj, "update")
 	if entry == nil {
 		return false
 	}
-	o := ia.object(planned, ia.prior.Private, ia.prior.Identity, applied{})
+	o := ia.object(planned, ia.prior.Private, ia.prior.Identity, object.Applied{})
 	if o == nil {
-		entry.end(true)
+		entry.End(true)
 		return false
 	}
 	ok := endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(o))
@@ -218,18 +222,18 @@ func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
 }
 
 // object makes the state's record of v, the object after an apply.
-func (ia *instanceApply) object(v cty.Value, private []byte, identity cty.Value, left applied) *state.Object {
+func (ia *instanceApply) object(v cty.Value, private []byte, identity cty.Value, left object.Applied) *state.Object {
 	o := ia.StateObject(v, slices.Concat(ia.config.Sensitive, ia.Block().SensitivePaths(v)), private, identity, nil)
 	if o != nil {
 		sent := ia.config.Value
-		if left.failed || ia.stays {
+		if left.Failed || ia.stays {
 			sent = cty.NilVal // it may not have been taken, or nothing was sent
 		}
 		o.Withheld = ia.Withheld.Records(v, sent, ia.prior.Object)
 		if ia.stays {
 			recordRemade(ia, o.Withheld)
 		}
-		o.Tainted, o.Dependencies, o.CreateBeforeDestroy = left.tainted, scope.Dependencies(ia.change.Deps), ia.change.CreateBeforeDestroy
+		o.Tainted, o.Dependencies, o.CreateBeforeDestroy = left.Tainted, scope.Dependencies(ia.change.Deps), ia.change.CreateBeforeDestroy
 		o.SkipDestroy = ia.in.Config().Lifecycle.SkipDestroy()
 		ia.KeepIdentity(o, ia.prior.Object)
 	}
@@ -243,6 +247,7 @@ func (ia *instanceApply) changeTo(o *state.Object) state.ObjectChange {
 // final makes v, which is recorded as o, the instance's value for everything downstream, and returns it as
 // references see it. Computed values that are not stored are lent to those who may read them.
 func (ia *instanceApply) final(v cty.Value, o *state.Object) cty.Value {
+	keepForLater(ia, v)
 	v = ia.Mark(v, ia.config, o.Withheld)
 	blank, lends := value.Blank(v)
 	if lends {
@@ -266,7 +271,7 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	if ia.walk.interrupted() {
 		return false
 	}
-	entry := ia.a.beginEntry(ia.Obj, string(kind))
+	entry := ia.a.journal.Begin(ia.Obj, string(kind))
 	if entry == nil {
 		return false
 	}
@@ -280,41 +285,41 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	idKey, id := object.Identifying(ia.prior.Value, ia.Block(), ia.config.Sensitive)
 	done := ia.walk.events.Begin(kind, ia.Obj, action, idKey, id)
 	answer := askToApply(ia, planned)
-	answer.acceptRest()
-	o, resp := answer.applied, answer.resp
-	if o.exists && !o.failed && kind == event.OpCreate && len(ia.in.Provisioners()) > 0 {
+	answer.AcceptRest()
+	o, resp := answer.Applied, answer.Resp
+	if o.Exists && !o.Failed && kind == event.OpCreate && len(ia.in.Provisioners()) > 0 {
 		entry = ia.provision(entry, &o, resp)
 	}
-	idKey, id = object.Identifying(o.value, ia.Block(), ia.config.Sensitive)
+	idKey, id = object.Identifying(o.Value, ia.Block(), ia.config.Sensitive)
 	if entry == nil {
-		done(o.diags, idKey, id)
+		done(o.Diags, idKey, id)
 		return false
 	}
-	entry.onDurable = func(more diag.List) { done(append(o.diags, more...), idKey, id) }
-	entry.task, entry.turn = ia.t, ia.s.Turn()
+	entry.OnDurable = func(more diag.List) { done(append(o.Diags, more...), idKey, id) }
+	entry.Task, entry.Turn = ia.t, ia.s.Turn()
 	return ia.conclude(entry, o, resp, deposed, kind)
 }
 
 // provision runs the provisioners of a new object. The object is recorded as tainted first, because it
 // exists even if this process dies meanwhile. It returns the journal entry for the final record.
-func (ia *instanceApply) provision(entry *journalEntry, o *applied, resp provider.ApplyResponse) *journalEntry {
-	tainted := ia.object(o.value, resp.Private, resp.Identity, applied{tainted: true})
-	if tainted == nil || !entry.end(false, ia.changeTo(tainted)) {
+func (ia *instanceApply) provision(entry *journal.Entry, o *object.Applied, resp provider.ApplyResponse) *journal.Entry {
+	tainted := ia.object(o.Value, resp.Private, resp.Identity, object.Applied{Tainted: true})
+	if tainted == nil || !entry.End(false, ia.changeTo(tainted)) {
 		return nil
 	}
-	if entry = ia.a.beginEntry(ia.Obj, state.ProvisionAction); entry == nil {
+	if entry = ia.a.journal.Begin(ia.Obj, state.ProvisionAction); entry == nil {
 		return nil
 	}
-	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.Obj, action: plan.Create, ctx: ia.Ctx, self: ia.Mark(o.value, ia.config, tainted.Withheld)}
+	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.Obj, action: plan.Create, ctx: ia.Ctx, self: ia.Mark(o.Value, ia.config, tainted.Withheld)}
 	if !pv.run("is tainted and will be replaced") {
-		o.failed, o.tainted = true, true
-		o.diags = append(o.diags, diag.Diagnostic{Summary: "Provisioner failed"}) // for the event; the reason was reported
+		o.Failed, o.Tainted = true, true
+		o.Diags = append(o.Diags, diag.Diagnostic{Summary: "Provisioner failed"}) // for the event; the reason was reported
 	}
 	return entry
 }
 
 // depose sets the current object aside for a replacement that creates first.
-func (ia *instanceApply) depose(entry *journalEntry) (addr.Object, bool) {
+func (ia *instanceApply) depose(entry *journal.Entry) (addr.Object, bool) {
 	none := addr.Object{}
 	if ia.change.Action != plan.CreateThenDelete {
 		return none, true
@@ -328,13 +333,13 @@ func (ia *instanceApply) depose(entry *journalEntry) (addr.Object, bool) {
 	}, rand.Reader)
 	if err != nil {
 		ia.Report(diag.Errorf("Cannot set the old object aside", "No key for the deposed object of %s: %s.", ia.Obj, err))
-		entry.end(true)
+		entry.End(true)
 		return none, false
 	}
 	deposed := addr.Object{Instance: ia.Obj.Instance, Deposed: key}
-	aside := ia.a.beginEntry(deposed, "depose")
-	if aside == nil || !aside.end(false, state.ObjectChange{Object: ia.Obj, Provider: ia.change.Provider}, state.ObjectChange{Object: deposed, Provider: ia.change.Provider, New: old}) {
-		entry.end(true)
+	aside := ia.a.journal.Begin(deposed, "depose")
+	if aside == nil || !aside.End(false, state.ObjectChange{Object: ia.Obj, Provider: ia.change.Provider}, state.ObjectChange{Object: deposed, Provider: ia.change.Provider, New: old}) {
+		entry.End(true)
 		return none, false
 	}
 	ia.a.mu.Lock()
@@ -344,32 +349,32 @@ func (ia *instanceApply) depose(entry *journalEntry) (addr.Object, bool) {
 }
 
 // conclude records the outcome.
-func (ia *instanceApply) conclude(entry *journalEntry, o applied, resp provider.ApplyResponse, deposed addr.Object, kind event.Op) bool {
-	if o.untouched {
-		entry.end(true)
+func (ia *instanceApply) conclude(entry *journal.Entry, o object.Applied, resp provider.ApplyResponse, deposed addr.Object, kind event.Op) bool {
+	if o.Untouched {
+		entry.End(true)
 		return false
 	}
-	if !o.exists {
+	if !o.Exists {
 		if deposed.Deposed != addr.Current {
 			return ia.undepose(entry, deposed)
 		}
-		entry.end(true)
+		entry.End(true)
 		return false
 	}
-	obj := ia.object(o.value, resp.Private, resp.Identity, o)
+	obj := ia.object(o.Value, resp.Private, resp.Identity, o)
 	if obj == nil {
-		entry.end(true)
+		entry.End(true)
 		return false
 	}
 	ok, stored := true, stillStored(ia, obj, o, resp)
-	if o.failed {
-		entry.end(true, ia.changeTo(stored))
+	if o.Failed {
+		entry.End(true, ia.changeTo(stored))
 	} else {
 		ok = endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(stored))
 	}
 	reportMissed(ia, obj)
-	self := ia.final(o.value, obj)
-	if o.failed {
+	self := ia.final(o.Value, obj)
+	if o.Failed {
 		return false
 	}
 	ia.a.count(func(n *plan.Counts) {
@@ -386,8 +391,8 @@ func (ia *instanceApply) conclude(entry *journalEntry, o applied, resp provider.
 }
 
 // undepose puts the old object back in its place after the new one could not be made.
-func (ia *instanceApply) undepose(entry *journalEntry, deposed addr.Object) bool {
+func (ia *instanceApply) undepose(entry *journal.Entry, deposed addr.Object) bool {
 	old := ia.a.object(deposed)
-	entry.end(true, ia.changeTo(old), state.ObjectChange{Object: deposed, Provider: ia.change.Provider})
+	entry.End(true, ia.changeTo(old), state.ObjectChange{Object: deposed, Provider: ia.change.Provider})
 	return false
 }

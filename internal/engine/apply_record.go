@@ -2,13 +2,9 @@ package engine
 
 import (
 	"slices"
-	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
-	"github.com/mayfly-iac/mayfly/internal/base/future"
-	"github.com/mayfly-iac/mayfly/internal/base/slot"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/scope"
@@ -18,14 +14,14 @@ import (
 )
 
 // askToApply has the provider make a planned change. It returns the answer, whose object is accepted.
-func askToApply(ia *instanceApply, planned provider.PlanResponse) *applyAnswer {
+func askToApply(ia *instanceApply, planned provider.PlanResponse) *object.Answer {
 	defer object.Await(&ia.Op)()
 	resp, diags := applyChange(trace.With(ia.a.changing, trace.Of(ia.Ctx)), ia.Provider, provider.ApplyRequest{
 		Type: ia.TypeName(), Prior: ia.prior.Value, Planned: planned.Planned, Config: ia.config.Value, PlannedPrivate: planned.Private, Identity: planned.Identity,
 		ProviderMeta: ia.meta(ia.in),
 	})
-	answer := &applyAnswer{objectOp: &ia.objectOp, prior: ia.prior, planned: planned, resp: resp}
-	answer.acceptObject(diags)
+	answer := &object.Answer{Op: &ia.Op, Prior: ia.prior, Planned: planned, Resp: resp}
+	answer.AcceptObject(diags)
 	return answer
 }
 
@@ -73,112 +69,6 @@ func (a *applier) refreshDependencies(st *state.State) {
 			st.SetObject(c.Object(), n, c.Provider)
 		}
 	}
-}
-
-// journalEntry is an entry of the journal while it is open.
-type journalEntry struct {
-	a  *applier
-	id uint64
-	// onDurable, if set, reports the end of the operation. It is called once the results are durable: an
-	// operation reported as complete is in the state, even if this process dies right after.
-	onDurable func(diag.List)
-	// task and turn, if set, belong to a step whose provider calls end with the entry. Other steps begin
-	// while a disk or a service makes its results durable; dependent steps begin after that.
-	task *future.Task
-	turn *slot.Turn
-}
-
-// beginEntry makes it durable that an operation on an object is about to start. It returns nil if that
-// failed; the operation must not start then.
-func (a *applier) beginEntry(o addr.Object, action string) *journalEntry {
-	id, err := a.req.State.Begin(o, action)
-	if err != nil {
-		a.run.Report(journalFailed(err))
-		return nil
-	}
-	return &journalEntry{a: a, id: id}
-}
-
-// end records the results and makes them durable.
-func (e *journalEntry) end(failed bool, changes ...state.ObjectChange) bool {
-	e.addSalts(changes)
-	write := e.a.req.State.Commit
-	if failed {
-		write = e.a.req.State.Fail
-	}
-	return e.await(func() error { return write(e.id, changes...) })
-}
-
-// enqueue is end in two parts for an operation that has not failed: it returns once the results have their
-// place in the journal, if the journal can give them one, and wait when they are durable.
-func (e *journalEntry) enqueue(changes ...state.ObjectChange) (wait func() bool) {
-	q, ok := e.a.req.State.(state.Queue)
-	if !ok {
-		done := e.end(false, changes...)
-		return func() bool { return done }
-	}
-	e.addSalts(changes)
-	durable := q.Enqueue(e.id, changes...)
-	return func() bool { return e.await(durable) }
-}
-
-// addSalts adds the salts that this run has made to the results, which may depend on them.
-func (e *journalEntry) addSalts(changes []state.ObjectChange) {
-	made := e.a.hasher.Made()
-	for i := range changes {
-		changes[i].Salts = made
-	}
-}
-
-// await waits until the results are durable, and reports whether they are.
-func (e *journalEntry) await(durable func() error) bool {
-	var diags diag.List
-	e.whileOthersBegin(func() {
-		if err := durable(); err != nil {
-			diags = journalFailed(err)
-			e.a.run.Report(diags)
-		}
-	})
-	if e.onDurable != nil {
-		e.onDurable(diags)
-	}
-	return len(diags) == 0
-}
-
-// grace is how long an operation keeps its slot while its results become durable, if its successor is more
-// urgent than other waiting steps. A disk is usually faster, so that the successor gets the slot.
-const grace = 50 * time.Millisecond
-
-// whileOthersBegin calls write, which makes the results of an operation durable. Meanwhile another step may
-// begin in its place.
-func (e *journalEntry) whileOthersBegin(write func()) {
-	if e.turn == nil {
-		write()
-		return
-	}
-	if e.a.steps.Highest() >= e.task.Next {
-		if e.turn.Leave() {
-			defer e.task.Idle()()
-		}
-		write()
-		return
-	}
-	left, parked := make(chan struct{}), false
-	late := time.AfterFunc(grace, func() {
-		defer close(left)
-		if parked = e.turn.Leave(); parked {
-			e.task.Park()
-		}
-	})
-	defer func() {
-		if late.Stop() {
-			return
-		}
-		if <-left; parked {
-			e.task.Unpark()
-		}
-	}()
-	write()
 }
 
 func (a *applier) object(o addr.Object) *state.Object {

@@ -7,6 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
@@ -44,13 +45,13 @@ func delivers(ia *instanceApply) bool {
 // stillStored returns the record of an object that its provider was to update, with the values that the state
 // has until takingOut takes them out. record is the one without them; takingOut gets it unless the update has
 // failed. If there are no such values, stillStored returns record.
-func stillStored(ia *instanceApply, record *state.Object, o applied, resp provider.ApplyResponse) *state.Object {
+func stillStored(ia *instanceApply, record *state.Object, o object.Applied, resp provider.ApplyResponse) *state.Object {
 	w := &ia.Withheld
 	names, versions := w.Names, w.Versions
 	var fewer schema.Patterns
 	var theirs []cty.Value
 	for i := range names {
-		if staysStored(ia, o.value, names[i:i+1]) {
+		if staysStored(ia, o.Value, names[i:i+1]) {
 			continue
 		}
 		if fewer = append(fewer, names[i]); len(versions) > 0 {
@@ -62,11 +63,11 @@ func stillStored(ia *instanceApply, record *state.Object, o applied, resp provid
 	}
 	w.Names, w.Versions = fewer, theirs
 	defer func() { w.Names, w.Versions = names, versions }()
-	stored := ia.object(o.value, resp.Private, resp.Identity, o)
+	stored := ia.object(o.Value, resp.Private, resp.Identity, o)
 	if stored == nil {
 		return record
 	}
-	if !o.failed {
+	if !o.Failed {
 		ia.a.takingOut.add(ia, record)
 	}
 	return stored
@@ -111,7 +112,7 @@ func writeTakenOut(a *applier) {
 	if slices.ContainsFunc(a.req.Plan.Changes, missed) {
 		return
 	}
-	if entry := a.beginEntry(o.changes[0].Object, "update"); entry != nil {
-		entry.end(false, o.changes...)
+	if entry := a.journal.Begin(o.changes[0].Object, "update"); entry != nil {
+		entry.End(false, o.changes...)
 	}
 }

@@ -253,7 +253,7 @@ func TestE32InterruptedCheck(t *testing.T) {
 			cancel()
 			w.has("sim_thing.a")
 			if n := r.errors(); n != 0 && !hard {
-				t.Errorf("%s", texts(r.diags()))
+				t.Errorf("got %s, want no errors after a soft interrupt", texts(r.diags()))
 			}
 			left := w.openLeases()
 			if left != 0 {

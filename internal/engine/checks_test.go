@@ -189,7 +189,7 @@ func TestNestedDataOutage(t *testing.T) {
 			r := w.ok(command{})
 			stored := checkLines(w.state().Checks)
 			if len(stored) != 1 || !strings.HasPrefix(stored[0], "check.c fail ") {
-				t.Errorf("%q", stored)
+				t.Errorf("stored checks: got %q, want one that fails: check.c", stored)
 			}
 			r.checks([]string{"check.c pass"}, nil)
 			w.has("sim_thing.a", "sim_thing.other")
@@ -332,7 +332,7 @@ check "c" {
 			w := newWorld(t, check(row.condition, row.message))
 			r := w.run(command{})
 			if (r.errors() > 0) != (row.err != "") {
-				t.Errorf("errors: %s", texts(r.diags()))
+				t.Errorf("errors: got %s, want %q (none if empty)", texts(r.diags()), row.err)
 			}
 			if row.err != "" {
 				r.wants(diag.Error, row.err)

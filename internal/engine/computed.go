@@ -11,6 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/engine/computed"
+	"github.com/mayfly-iac/mayfly/internal/engine/journal"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -29,7 +31,9 @@ func reportUnavailable(op *objectOp, all []value.ComputedPart, path cty.Path, wh
 	if len(of) == 0 {
 		return
 	}
-	diags := op.walk.computed.Unavailable(fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), of, false)
+	diags := op.walk.computed.Unavailable(computed.Use{
+		User: fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), Once: true, Instance: op.Obj.Instance,
+	}, of)
 	diags[0].Path, diags[0].Detail = path, why+diags[0].Detail
 	op.Report(diags)
 }
@@ -110,16 +114,16 @@ func (d *deliveries) take(consumer addr.Instance) (done []addr.Instance) {
 // same write it strikes the resource out of the records of those who owed it something. The writes take their
 // places one after the other, or one could restore a line that another has struck out; then they wait
 // together.
-func endDelivered(a *applier, entry *journalEntry, consumer addr.Instance, change state.ObjectChange) bool {
+func endDelivered(a *applier, entry *journal.Entry, consumer addr.Instance, change state.ObjectChange) bool {
 	d := &a.deliveries
 	if len(d.producers[consumer]) == 0 {
-		return entry.end(false, change)
+		return entry.End(false, change)
 	}
 	return enqueueDelivered(a, entry, consumer, change)()
 }
 
 // enqueueDelivered is endDelivered until the write has its place. Wait returns when it is durable.
-func enqueueDelivered(a *applier, entry *journalEntry, consumer addr.Instance, change state.ObjectChange) (wait func() bool) {
+func enqueueDelivered(a *applier, entry *journal.Entry, consumer addr.Instance, change state.ObjectChange) (wait func() bool) {
 	d := &a.deliveries
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -136,23 +140,23 @@ func enqueueDelivered(a *applier, entry *journalEntry, consumer addr.Instance, c
 			changes = append(changes, state.ObjectChange{Object: addr.Object{Instance: producer}, Provider: config, New: n})
 		}
 	}
-	return entry.enqueue(changes...)
+	return entry.Enqueue(changes...)
 }
 
 // oweFirst records, before an update, that the consumers of the computed values which it may make have yet to
 // get them: the run may die before it knows the answer. A value that the state still has is taken out with
 // that. It returns the journal entry for the update, nil if that cannot begin.
-func oweFirst(ia *instanceApply, entry *journalEntry) *journalEntry {
+func oweFirst(ia *instanceApply, entry *journal.Entry) *journal.Entry {
 	o := ia.a.object(ia.Obj)
 	owing := slices.DeleteFunc(slices.Clone(ia.change.Withheld), func(w plan.Withheld) bool { return len(w.Consumers)+len(w.Missed) == 0 })
 	if ia.change.Action != plan.Update || o == nil || len(owing) == 0 {
 		return entry
 	}
 	if slices.ContainsFunc(owing, func(w plan.Withheld) bool { return recordOf(o, w.Path) == nil }) {
-		o = ia.object(ia.prior.Value, ia.prior.Private, ia.prior.Identity, applied{failed: true})
+		o = ia.object(ia.prior.Value, ia.prior.Private, ia.prior.Identity, object.Applied{Failed: true})
 	}
 	if o == nil {
-		entry.end(true)
+		entry.End(true)
 		return nil
 	}
 	o = o.Clone()
@@ -165,10 +169,10 @@ func oweFirst(ia *instanceApply, entry *journalEntry) *journalEntry {
 			}
 		}
 	}
-	if !entry.end(false, ia.changeTo(o)) {
+	if !entry.End(false, ia.changeTo(o)) {
 		return nil
 	}
-	return ia.a.beginEntry(ia.Obj, string(event.OpUpdate))
+	return ia.a.journal.Begin(ia.Obj, string(event.OpUpdate))
 }
 
 // reportMissed reports new computed values of an updated object which not all consumers take in this apply.
@@ -178,7 +182,8 @@ func reportMissed(ia *instanceApply, o *state.Object) {
 		return
 	}
 	for _, w := range ia.change.Withheld {
-		if len(w.Missed) == 0 {
+		missed := slices.DeleteFunc(slices.Clone(w.Missed), ia.a.deferred.Covers)
+		if len(missed) == 0 {
 			continue
 		}
 		had, has := recordOf(ia.prior.Object, w.Path), recordOf(o, w.Path)
@@ -187,7 +192,19 @@ func reportMissed(ia *instanceApply, o *state.Object) {
 		}
 		ia.Report(diag.Errorf("New value was not delivered",
 			"The provider made a new value of %s in this update, and this apply did not send it to %s. The value exists no longer, as ephemeral_attributes keeps it out of the state. Change the versions of the arguments that use it, so that they take a new one, and make that with the option -replace=%s.",
-			computed.Name(ia.Obj.Instance, w.Path), computed.Names(blocksOf(w.Missed)), diag.Argument(ia.Obj.Instance.String())))
+			computed.Name(ia.Obj.Instance, w.Path), computed.Names(blocksOf(missed)), diag.Argument(ia.Obj.Instance.String())))
+	}
+}
+
+// keepForLater has the run keep the computed values of an object that deferred objects use.
+func keepForLater(ia *instanceApply, v cty.Value) {
+	for _, w := range ia.change.Withheld {
+		if !w.Computed || !slices.ContainsFunc(w.Missed, ia.a.deferred.Covers) {
+			continue
+		}
+		if made, err := w.Path.Apply(v); err == nil && !made.IsNull() {
+			ia.a.req.Memory.Keep(ia.Obj.Instance, w.Path, made)
+		}
 	}
 }
 

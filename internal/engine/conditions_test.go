@@ -48,7 +48,7 @@ resource "sim_thing" "y" {
 		w := newWorld(t, text("local.one == 1", "self.id == \"x-1\""))
 		r := w.ok(command{})
 		if i := slices.IndexFunc(r.plan.Checks, func(c state.CheckResult) bool { return c.Config == "sim_thing.x" }); i < 0 || r.plan.Checks[i].Status != state.CheckUnknown {
-			t.Errorf("checks of the plan = %+v", r.plan.Checks)
+			t.Errorf("checks of the plan: got %+v, want sim_thing.x unknown", r.plan.Checks)
 		}
 		if got := w.checks(); !slices.Equal(got, []string{"sim_thing.x pass"}) {
 			t.Errorf("checks: got %q, want %q", got, []string{"sim_thing.x pass"})
@@ -106,7 +106,7 @@ output "d2" { value = sim_thing.d[2].id }
 	}
 	w.exists("d0", "d1", "d3", "d4", "r0", "r1", "r3", "r4")
 	if w.output("d0") != "d0-1" || w.output("d2") != "" {
-		t.Errorf("outputs: d0 = %q, d2 = %q", w.output("d0"), w.output("d2"))
+		t.Errorf("outputs: got d0 = %q, d2 = %q, want \"d0-1\", none", w.output("d0"), w.output("d2"))
 	}
 	w.config(text("null"))
 	w.ok(command{}).plans("sim_thing.d[2] create", "sim_thing.r[2] create")
@@ -238,7 +238,7 @@ resource "sim_thing" "x" {
 	call(t, r.planLog, simlog.Filter{RPC: "UpgradeResourceState"})
 	r.plans().did()
 	if o := w.object("sim_thing.x"); o.SchemaVersion != 1 || w.attr("sim_thing.x", "serial") != "1" {
-		t.Errorf("version %d, serial %s", o.SchemaVersion, w.attr("sim_thing.x", "serial"))
+		t.Errorf("got schema version %d, serial %s, want 1, 1", o.SchemaVersion, w.attr("sim_thing.x", "serial"))
 	}
 	r = w.ok(command{planOnly: true}).plans()
 	if n := r.planLog.Count(simlog.Filter{RPC: "UpgradeResourceState"}); n != 0 {

@@ -95,7 +95,7 @@ func (c *Console) plan(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 	opt.UnsetUnknown = true
 	p.startRun(eval.NewRun(req.Config, opt))
 	c.walk, c.runs = p.walk, []*eval.Run{p.run}
-	p.run.Guard("the plan", p.makePlan)
+	p.run.Guard("the plan", func() { p.makePlan() })
 	c.keeping = true
 }
 

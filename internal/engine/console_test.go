@@ -196,7 +196,7 @@ func TestConsoleLooksAtTheState(t *testing.T) {
 	w.config(strings.Replace(consoleConfig, `"many-${count.index}"`, `"new-${count.index}"`, 1))
 	k := w.talk(false, map[string]cty.Value{"size": cty.NumberIntVal(5), "small": cty.NumberIntVal(11)})
 	if len(k.first) != 1 || !strings.Contains(k.first.Err().Error(), "too large") {
-		t.Errorf("of the invalid value it says %v", k.first)
+		t.Errorf("invalid value: got %v, want one error: too large", k.first)
 	}
 	k.shows(
 		"local.twice", "10",

@@ -67,7 +67,7 @@ func TestE72ClosedInEveryEnding(t *testing.T) {
 			}
 			r := w.run(command{mode: plan.Destroy})
 			if r.diags().HasErrors() != (row.words != nil) {
-				t.Errorf("diagnostics: %s", texts(r.diags()))
+				t.Errorf("diagnostics: got %s, want errors with %q (none if empty)", texts(r.diags()), row.words)
 			}
 			if row.words != nil {
 				r.wants(diag.Error, row.words...)

@@ -71,7 +71,7 @@ func (d *details) uses(t *testing.T) []string {
 	var out []string
 	for text := range seen {
 		if out = append(out, text); open[text] != 0 {
-			t.Errorf("a use did not end: %s", text)
+			t.Errorf("use %s: got %d that did not end, want none", text, open[text])
 		}
 	}
 	slices.Sort(out)
@@ -215,12 +215,12 @@ func TestE84_DetailsAreForThoseWhoAsk(t *testing.T) {
 	d := &details{}
 	r := w.ok(command{observer: d})
 	if len(d.events) != len(r.events) || len(d.events) == 0 {
-		t.Errorf("one observer got %d events, the other %d", len(d.events), len(r.events))
+		t.Errorf("events: got %d and %d, want the same number of two observers, at least one", len(d.events), len(r.events))
 	}
 	only := []event.Op{event.OpUse, event.OpPlan, event.OpPlanning, event.OpApplying, event.OpInterrupt}
 	for _, e := range r.events {
 		if slices.Contains(only, e.Op) || e.User != "" || e.Provider != "" {
-			t.Errorf("an ordinary observer got %s of %s", e.Op, e.Object)
+			t.Errorf("ordinary observer: got %s of %s, want no details", e.Op, e.Object)
 		}
 	}
 }
@@ -256,7 +256,7 @@ resource "sim_slow" "a" {
 				}
 			}
 			if len(calls) == 0 || len(begins) != len(calls) || len(ends) != len(calls) {
-				t.Fatalf("%s: %d calls, %d begins and %d ends in the events", op, len(calls), len(begins), len(ends))
+				t.Fatalf("%s: got %d begins and %d ends in the events, want one for each of %d calls", op, len(begins), len(ends), len(calls))
 			}
 			for i, c := range calls {
 				at, until := c.Begin.Wall, c.End.Wall

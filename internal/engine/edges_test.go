@@ -38,7 +38,7 @@ output "b" { value = sim_thing.b.serial }`
 	r.plans("sim_thing.a update", "sim_thing.b update", "sim_thing.c delete-create replace_because_cannot_update")
 	r.didInAnyOrder("update a", "delete c", "create c")
 	if w.attr("sim_thing.b", "serial") != "1" || w.output("b") == "" {
-		t.Errorf("serial of b = %s, output %q", w.attr("sim_thing.b", "serial"), w.output("b"))
+		t.Errorf("got serial %s and output %q of b, want serial 1 and an output", w.attr("sim_thing.b", "serial"), w.output("b"))
 	}
 	w.ok(command{planOnly: true}).plans()
 }
@@ -185,7 +185,7 @@ resource "sim_thing" "good" { name = "good" }`
 	w := newWorld(t, text)
 	r := w.fails(command{}, "ephemeral.sim_secret.s", "asked to fail on open")
 	if n := opens(r.log(), "s"); r.errors() != 1 || n != 1 {
-		t.Errorf("%d openings; %s", n, texts(r.diags()))
+		t.Errorf("got %d openings, %s, want one, one error", n, texts(r.diags()))
 	}
 	if n := r.planLog.Count(simlog.Filter{RPC: "PlanResourceChange"}); n != 1 {
 		t.Errorf("%d resources were planned, want good alone", n)
@@ -195,7 +195,7 @@ resource "sim_thing" "good" { name = "good" }`
 	w.rules = rules(`{"rpc":"OpenEphemeralResource","do":"rpc-error","nth":2}`)
 	r = w.run(command{})
 	if r.errors() != 1 {
-		t.Errorf("errors: %s", texts(r.diags()))
+		t.Errorf("errors: got %s, want 1", texts(r.diags()))
 	}
 	w.has("sim_thing.good")
 }
@@ -210,7 +210,7 @@ resource "sim_thing" "x" {
 }`)
 	w.rules = rules(`{"rpc":"ConfigureProvider","do":"error","text":"bad token"}`)
 	if r := w.fails(command{}, "bad token"); r.errors() != 1 {
-		t.Errorf("errors: %s", texts(r.diags()))
+		t.Errorf("errors: got %s, want 1", texts(r.diags()))
 	}
 }
 
@@ -225,7 +225,7 @@ resource "sim_thing" "x" {
 	w.rules = rules(`{"rpc":"ApplyResourceChange","do":"exit","when":"before","nth":3,"text":"last words"}`)
 	r := w.fails(command{parallelism: 1}, "stopped unexpectedly", "last words")
 	if r.errors() != 1 {
-		t.Errorf("errors: %s", texts(r.diags()))
+		t.Errorf("errors: got %s, want 1", texts(r.diags()))
 	}
 	if n := len(w.addresses()); n != 2 {
 		t.Errorf("%d objects in the state, want the 2 that were made before: %q", n, w.addresses())

@@ -161,7 +161,7 @@ func (w *walk) functions(phase eval.Phase, stamp time.Time, interrupted <-chan s
 }
 
 func (w *walk) functionOptions(stamp time.Time, interrupted <-chan struct{}) funcs.Options {
-	return funcs.Options{BaseDir: w.opt.WorkDir, PlanTimestamp: stamp, Interrupted: interrupted, Fingerprint: w.hasher.Number}
+	return funcs.Options{BaseDir: w.opt.WorkDir, PlanTimestamp: stamp, Timestamp: w.time, Interrupted: interrupted, Fingerprint: w.hasher.Number}
 }
 
 // newRun returns a run of the walk, whose host it is.

@@ -148,11 +148,11 @@ resource "sim_thing" "x" {
 		}
 		for _, renewal := range o.Renewals {
 			if string(renewal.Begin.Private) != string(o.Open.End.Private) {
-				t.Errorf("renewed with %s", renewal.Begin.Private)
+				t.Errorf("private data of a renewal: got %s, want %s", renewal.Begin.Private, o.Open.End.Private)
 			}
 		}
 		if string(o.Closes[0].Begin.Private) != string(o.Open.End.Private) {
-			t.Errorf("closed with %s", o.Closes[0].Begin.Private)
+			t.Errorf("private data of the close: got %s, want %s", o.Closes[0].Begin.Private, o.Open.End.Private)
 		}
 	})
 }

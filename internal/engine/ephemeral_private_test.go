@@ -80,7 +80,7 @@ resource "sim_thing" "x" {
 				t.Errorf("answer %d has no private data", i)
 			}
 			if !bytes.Equal(private, make([]byte, len(private))) {
-				t.Errorf("the private data of answer %d is still there", i)
+				t.Errorf("answer %d: got private data of %d bytes still there, want zeros", i, len(private))
 			}
 		}
 	})

@@ -31,7 +31,7 @@ func TestE70LifeThroughASecretProvider(t *testing.T) {
 	w := newWorld(t, x(""))
 	r := w.ok(command{})
 	if n := opens(r.planLog, ""); n != 0 {
-		t.Errorf("%d openings in plan, where its configuration is unknown", n)
+		t.Errorf("planning with an unknown configuration: got %d openings, want none", n)
 	}
 	r.did("create base", "create x")
 
@@ -43,7 +43,7 @@ func TestE70LifeThroughASecretProvider(t *testing.T) {
 	r = w.ok(command{})
 	r.did("update x")
 	if opens(r.planLog, "") != 1 || opens(r.applyLog, "") != 1 {
-		t.Errorf("%d openings in plan, %d in apply", opens(r.planLog, ""), opens(r.applyLog, ""))
+		t.Errorf("got %d openings in plan, %d in apply, want 1, 1", opens(r.planLog, ""), opens(r.applyLog, ""))
 	}
 	w.config(secretProvider)
 	w.ok(command{}).plans("sim_old.x delete delete_because_no_resource_config").did("delete x")

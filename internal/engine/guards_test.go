@@ -182,7 +182,7 @@ resource "sim_thing" "a" { name = var.in }`)
 	}
 	for _, hop := range []string{"sim_thing.a waits for var.in (", "var.in waits for sim_thing.a ("} {
 		if strings.Count(diags[0].Detail, hop) != 1 {
-			t.Errorf("not one hop %q in:\n%s", hop, diags[0].Detail)
+			t.Errorf("got\n%s\nwant the hop %q once", diags[0].Detail, hop)
 		}
 	}
 }

@@ -11,7 +11,7 @@ func TestIdentityLearntByReading(t *testing.T) {
 	w.rules = rules(quoted("ApplyResourceChange", `"do":"no-identity"`), quoted("PlanResourceChange", `"do":"no-identity"`))
 	w.ok(command{})
 	if got := string(w.object("sim_thing.x").Identity); got != "" {
-		t.Fatalf("made with the identity %s", got)
+		t.Fatalf("identity of the new object: got %s, want none", got)
 	}
 	w.rules = ""
 	w.ok(command{}).plans()

@@ -311,7 +311,7 @@ func TestOneSchemaCallPerProcess(t *testing.T) {
 	}
 	counts := r.log().Counts()
 	if counts["GetProviderSchema"] != 1 || counts["ConfigureProvider"] != 1 {
-		t.Errorf("calls = %v", counts)
+		t.Errorf("calls: got %v, want one GetProviderSchema, one ConfigureProvider", counts)
 	}
 	for _, d := range r.diags() {
 		if d.Severity == diag.Warning {
@@ -346,10 +346,10 @@ resource "sim_thing" "x" {
 			}
 		}}, "Apply interrupted")
 		if n := r.applyLog.Count(simlog.Filter{RPC: "ApplyResourceChange"}); n != 1 {
-			t.Errorf("%d things were made, not the one that was under way", n)
+			t.Errorf("got %d things made, want 1, which was under way", n)
 		}
 		if n := len(r.applyLog.Windows()); n != 1 {
-			t.Errorf("%d secrets were opened, not the one that was in use", n)
+			t.Errorf("got %d secrets opened, want 1, which was in use", n)
 		}
 	})
 }

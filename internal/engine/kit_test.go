@@ -101,6 +101,7 @@ func (w *world) file(name, text string) {
 // apply.
 type command struct {
 	planOnly, skipRefresh      bool
+	deferral                   bool // what cannot be planned yet is deferred
 	generate                   bool // blocks for imports, in place of planning
 	mode                       plan.Mode
 	targets, excludes, replace []string
@@ -220,7 +221,7 @@ func (w *world) carryOut(e *engine.Engine, c command, r *result) {
 	}
 	f := w.stored(manager)
 	req := engine.PlanRequest{
-		Config: cfg, State: f.State, Mode: c.mode, Variables: c.vars, SkipRefresh: c.skipRefresh, Soft: c.soft,
+		Config: cfg, State: f.State, Mode: c.mode, Variables: c.vars, SkipRefresh: c.skipRefresh, Soft: c.soft, AllowDeferral: c.deferral,
 		Targets: w.targets(c.targets), Excludes: w.targets(c.excludes),
 	}
 	for _, text := range c.replace {

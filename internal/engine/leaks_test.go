@@ -43,7 +43,7 @@ func TestVariablesAreRemembered(t *testing.T) {
 			_, confidential, found = m.OfRun()
 		}
 		if found != want.found || confidential != want.confidential {
-			t.Errorf("%s: found %t, confidential %t", text, found, confidential)
+			t.Errorf("%s: got found %t, confidential %t, want %+v", text, found, confidential, want)
 		}
 	}
 }
@@ -125,11 +125,11 @@ func TestResultsOfFunctions(t *testing.T) {
 		guard.Reveal(leak.Source{Kind: leak.Configuration, Address: on.Addr.String()}, cty.StringVal("s3cret-s3cret").Mark(value.Ephemeral), cty.String)
 		w := &walk{run: &eval.Run{Diags: &diag.Collector{}}, shared: &shared{env: &object.Env{Leaks: contract.Leaks{Guard: guard, Policy: policy}}}}
 		if got, err := w.acceptResult(call, cty.StringVal("plain")); err != nil || got != cty.StringVal("plain") || len(w.run.Diags.List()) != 0 {
-			t.Errorf("%s: %#v, %v", policy, got, err)
+			t.Errorf("%s: got %#v, %v, want \"plain\" without diagnostics", policy, got, err)
 		}
 		got, err := w.acceptResult(call, cty.StringVal("<s3cret-s3cret>"))
 		if refused := policy == leak.Strict; (err != nil) != refused || (got == cty.StringVal("<s3cret-s3cret>")) == refused || (len(w.run.Diags.List()) == 1) == refused {
-			t.Errorf("%s: %#v, %v, with %v", policy, got, err, w.run.Diags.List())
+			t.Errorf("%s: got %#v, %v, with %v, want it refused: %t, otherwise returned with one warning", policy, got, err, w.run.Diags.List(), refused)
 		}
 	}
 }

@@ -30,13 +30,13 @@ func TestCreateUpdateDestroy(t *testing.T) {
 	r = w.ok(command{})
 	r.plans("sim_thing.a update").did("update a")
 	if r.applied.Counts != (plan.Counts{Change: 1}) || w.attr("sim_thing.a", "serial") != "2" {
-		t.Errorf("counts = %+v, serial = %s", r.applied.Counts, w.attr("sim_thing.a", "serial"))
+		t.Errorf("got counts %+v, serial %s, want one change, serial 2", r.applied.Counts, w.attr("sim_thing.a", "serial"))
 	}
 
 	r = w.ok(command{mode: plan.Destroy})
 	r.plans("sim_thing.a delete", "sim_thing.b delete", "sim_thing.c delete").did("delete c", "delete b", "delete a")
 	if r.applied.Counts != (plan.Counts{Destroy: 3}) || w.output("c") != "" {
-		t.Errorf("counts = %+v, output = %q", r.applied.Counts, w.output("c"))
+		t.Errorf("got counts %+v, output %q, want 3 destroyed, no output", r.applied.Counts, w.output("c"))
 	}
 	w.has()
 	w.exists()
@@ -144,7 +144,7 @@ resource "sim_thing" "base" {
 	r := w.ok(command{})
 	got := applied(r.applyLog)
 	if slices.Index(got, "delete top") > slices.Index(got, "delete base") || len(got) != 3 {
-		t.Errorf("applied %q: top must go before base", got)
+		t.Errorf("applied: got %q, want 3, top deleted before base", got)
 	}
 	w.has("sim_thing.base")
 }
@@ -313,7 +313,7 @@ func TestDriftAndDeletionOutside(t *testing.T) {
 	w.drift("a-1", "size", "99")
 	r := w.ok(command{planOnly: true}).plans("sim_thing.a update")
 	if len(r.plan.Drift) != 1 || r.plan.Drift[0].Addr.String() != "sim_thing.a" {
-		t.Errorf("drift = %+v", r.plan.Drift)
+		t.Errorf("drift: got %+v, want that of sim_thing.a", r.plan.Drift)
 	}
 	r = w.ok(command{planOnly: true, skipRefresh: true}).plans()
 	if n := r.planLog.Count(simlog.Filter{RPC: "ReadResource"}); n != 0 {

@@ -35,7 +35,7 @@ func TestDiagnosticsPointAtTheBlock(t *testing.T) {
 			w.rules = rules(row.rules)
 			errs := slices.DeleteFunc(slices.Clone(w.run(command{planOnly: true}).diags()), func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
 			if len(errs) != 1 {
-				t.Fatalf("want one error, got %v", errs)
+				t.Fatalf("got %v, want one error", errs)
 			}
 			want := strings.Count(prelude, "\n") + row.line
 			if d := errs[0]; d.Subject == nil || d.Subject.Start.Line != want || d.Address != "sim_thing.x" {

@@ -78,7 +78,7 @@ func (rp *leakReplay) compare(t *testing.T, name string, p *leakPhase, total *le
 	slices.Sort(rp.found)
 	want, got := slices.Compact(rp.found), leakFindings(p.diags)
 	if !slices.Equal(want, got) {
-		t.Errorf("round %d: the findings of the %s differ from the definition (-):\n%s", rp.round, name, leakDiff(strings.Join(want, "\n"), strings.Join(got, "\n")))
+		t.Errorf("round %d: got other findings of the %s (+), want those of the definition (-):\n%s", rp.round, name, leakDiff(strings.Join(want, "\n"), strings.Join(got, "\n")))
 	}
 	if rp.errors != p.diags.HasErrors() {
 		t.Errorf("round %d: the %s failed: %t, want %t", rp.round, name, p.diags.HasErrors(), rp.errors)
@@ -175,7 +175,7 @@ func (rp *leakReplay) checkShown(t *testing.T, tr *leakTrace) {
 			for _, c := range p.calls[name] {
 				secret := slices.ContainsFunc(w.secretTexts(), func(s string) bool { return leakIn(c.warn, s) })
 				if line := fmt.Sprintf("[%s/%s] %s [end]", name, c.rpc, c.warn); c.warn != "" && !secret && !strings.Contains(tr.shown, line) {
-					t.Errorf("round %d: the message %q is not shown as it is:\n%s", rp.round, line, tr.shown)
+					t.Errorf("round %d: got\n%s\nwant it to show the message as it is: %q", rp.round, tr.shown, line)
 				}
 			}
 		}

@@ -98,7 +98,7 @@ func (w *leakWorld) try(t *testing.T, name string, schedules int, total *leakCou
 				if want, ok := standard[what]; !ok {
 					standard[what] = text
 				} else if text != want {
-					t.Errorf("%s in schedule %d differs from the first:\n%s", what, number, leakDiff(want, text))
+					t.Errorf("%s in schedule %d: got another text (+), want the same as in the first (-):\n%s", what, number, leakDiff(want, text))
 				}
 			}
 		}

@@ -81,7 +81,7 @@ func (c *child) CloseEphemeral(ctx context.Context, typeName string, private []b
 	c.n.mu.Lock()
 	for other, token := range c.n.tokens {
 		if token == lease && other != c {
-			c.n.t.Errorf("E52: an ephemeral of type %s is closed while a provider that is configured with it still runs", typeName)
+			c.n.t.Errorf("E52: closing an ephemeral of type %s: got a provider that is configured with it still running, want it ended", typeName)
 		}
 	}
 	delete(c.n.open[c], lease)

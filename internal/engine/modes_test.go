@@ -64,17 +64,17 @@ output "o" {
 	bad := map[string]cty.Value{"ok": cty.False}
 	r := w.ok(command{mode: plan.RefreshOnly, vars: bad})
 	if got := summaries(r.diags()); !slices.Equal(got, []string{"warning: Module output value precondition failed", "warning: Resource postcondition failed", "warning: Resource precondition failed"}) {
-		t.Errorf("diagnostics: %q", got)
+		t.Errorf("diagnostics: got %q, want a warning for each of three conditions", got)
 	}
 	if got := w.output("o"); got != "cty.NumberIntVal(7)" {
 		t.Errorf("the output: got %s, want %s", got, "cty.NumberIntVal(7)")
 	}
 	if got := w.checks(); !slices.Equal(got, []string{"data.sim_lookup.d fail", "output.o fail", "sim_thing.x fail"}) {
-		t.Errorf("checks = %q", got)
+		t.Errorf("checks: got %q, want all three to fail", got)
 	}
 	w.ok(command{mode: plan.RefreshOnly})
 	if got := w.checks(); !slices.Equal(got, []string{"data.sim_lookup.d pass", "output.o pass", "sim_thing.x pass"}) {
-		t.Errorf("checks = %q", got)
+		t.Errorf("checks: got %q, want all three to pass", got)
 	}
 	w.fails(command{vars: bad}, "Resource precondition failed")
 }
@@ -359,7 +359,7 @@ output "o" {
 			checks = append(checks, c.Config+" "+string(c.Status))
 		}
 		if !slices.Equal(failed, row.failed) || row.checks != nil && !slices.Equal(checks, row.checks) {
-			t.Errorf("%s: %q fail, checks are %q", row.name, failed, checks)
+			t.Errorf("%s: got %q failing, the checks %q, want %q, %q", row.name, failed, checks, row.failed, row.checks)
 		}
 	}
 }
@@ -387,7 +387,7 @@ output "y" { value = sim_thing.x.size }`
 	w.config(text("2", "1"))
 	w.fails(command{targets: []string{"sim_thing.x"}}, "of x")
 	if x, y := w.output("x"), w.output("y"); x != "cty.NumberIntVal(1)" || y != "cty.NumberIntVal(2)" {
-		t.Errorf("outputs: x = %s, y = %s", x, y)
+		t.Errorf("outputs: got x = %s, y = %s, want 1, 2", x, y)
 	}
 	w.config(text("2", "2"))
 	w.ok(command{})
@@ -452,6 +452,6 @@ output "in" { value = var.in }
 		got[name] = v.GoString()
 	}
 	if got["known"] != "cty.True" || !strings.Contains(got["partly"], `"a"`) {
-		t.Errorf("outputs %v", got)
+		t.Errorf("outputs: got %v, want known true, and partly with \"a\"", got)
 	}
 }

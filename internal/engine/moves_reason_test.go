@@ -97,7 +97,7 @@ moved {
 resource "sim_thing" "y" { name = "x" }`)
 	p := w.ok(command{planOnly: true, mode: plan.Destroy}).plan
 	if got := movedTexts(p.Changes); got != nil || len(p.Drift) != 0 {
-		t.Errorf("changes %q, drift %q", got, movedTexts(p.Drift))
+		t.Errorf("got changes %q, drift %q, want none", got, movedTexts(p.Drift))
 	}
 }
 

@@ -179,7 +179,7 @@ moved {
 	call(t, r.planLog, simlog.Filter{RPC: "MoveResourceState"})
 	for _, a := range r.actions() {
 		if a != "sim_thing.y no-op from sim_old.x" && a != "sim_thing.y update from sim_old.x" {
-			t.Errorf("planned %q", a)
+			t.Errorf("planned: got %q, want no-op or update of sim_thing.y from sim_old.x", a)
 		}
 	}
 	w.has("sim_thing.y")
@@ -213,11 +213,11 @@ moved {
 }`)
 	drift := w.ok(command{planOnly: true}).plan.Drift
 	if len(drift) != 2 {
-		t.Fatalf("drift = %+v", drift)
+		t.Fatalf("drift: got %+v, want 2", drift)
 	}
 	for _, c := range drift {
 		if c.Provider.Provider.Type != "sim" {
-			t.Errorf("the drift of %s is of provider %+v", c.Addr, c.Provider)
+			t.Errorf("provider of the drift of %s: got %+v, want sim", c.Addr, c.Provider)
 		}
 	}
 }
@@ -295,7 +295,7 @@ resource "sim_thing" "x" {
 				t.Errorf("id: got %s, want %s", w.attr("sim_thing.x", "id"), `"x-1"`)
 			}
 			if r.applied.Counts.Import != 1 {
-				t.Errorf("counts = %+v", r.applied.Counts)
+				t.Errorf("counts: got %+v, want one import", r.applied.Counts)
 			}
 			r = w.ok(command{planOnly: true}).plans()
 			if n := r.planLog.Count(simlog.Filter{RPC: "ImportResourceState"}); n != 0 {
@@ -321,7 +321,7 @@ resource "sim_thing" "x" {
 		r := w.ok(command{})
 		r.plans(`sim_thing.x["k"] update import`).did("update x")
 		if c := r.applied.Counts; c.Import != 1 || c.Change != 1 {
-			t.Errorf("counts = %+v", c)
+			t.Errorf("counts: got %+v, want one import, one change", c)
 		}
 	})
 }
@@ -351,7 +351,7 @@ moved {
 				t.Errorf("the provider was asked %d times to convert what goes, want 0", n)
 			}
 			if live := w.live(); len(live) != 0 {
-				t.Errorf("left in the cloud: %v", live)
+				t.Errorf("left in the cloud: got %v, want nothing", live)
 			}
 		})
 	}

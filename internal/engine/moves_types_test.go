@@ -42,14 +42,14 @@ moved {
 			r := w.ok(command{})
 			e := call(t, r.planLog, simlog.Filter{RPC: "MoveResourceState", Name: "x"})
 			if string(e.Begin.Private) != `{"applied":"create","serial":1}` {
-				t.Errorf("private data sent: %s", e.Begin.Private)
+				t.Errorf("private data sent: got %s, want %s as after the creation", e.Begin.Private, `{"applied":"create","serial":1}`)
 			}
 			at, err := addr.ParseInstance(typ + ".y")
 			if err != nil {
 				t.Fatal(err)
 			}
 			if _, got := w.journal.Object(addr.Object{Instance: at}); got.Provider.String() != "mayfly.dev/test/sim" {
-				t.Errorf("provider in the state: %s", got)
+				t.Errorf("provider in the state: got %s, want mayfly.dev/test/sim", got)
 			}
 			w.has(typ + ".y")
 			w.ok(command{planOnly: true}).plans()

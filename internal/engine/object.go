@@ -1,14 +1,11 @@
 package engine
 
 import (
-	"fmt"
-
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
-	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
@@ -17,7 +14,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
-	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -69,21 +65,6 @@ func (w *walk) instanceOp(in *eval.Instance) objectOp {
 // withhold names the attributes of a resource whose values are kept out of the state.
 func withhold(w *withheld.Attributes, b *blocks.Resource) {
 	w.Names, w.Computed, w.ByPolicy = b.Withheld, b.Computed, b.ByPolicy
-}
-
-// startSpan starts the span of the operation, whose calls are part of it. The returned function ends it.
-func (op *objectOp) startSpan(name string, action plan.Action) (end func(ok bool)) {
-	ctx, span := trace.Start(op.Ctx, name)
-	if span == nil {
-		return func(bool) {}
-	}
-	op.Ctx = ctx
-	span.Set(trace.Address, op.Obj.String())
-	span.Set(trace.Type, op.TypeName())
-	if action != plan.NoOp {
-		span.Set(trace.Action, action.String())
-	}
-	return span.Finish
 }
 
 // validateConfig has the provider validate a configuration of the block, which has no marks. It skips the
@@ -161,27 +142,6 @@ func (op *objectOp) evaluate(t *future.Task, s *ephemeral.Session, in *eval.Inst
 		e.Computed = value.PathsMadeOf(cfg)
 	}
 	var ok bool
-	e.Value, ok = op.storableConfig(e.Value)
+	e.Value, ok = op.StorableConfig(e.Value)
 	return e, ok
-}
-
-// storableConfig returns the configuration with numbers in the precision that is stored, since later values
-// are compared with it. It returns false if a part outside of write-only arguments cannot be stored, which
-// was reported: nothing may be made of it.
-func (op *objectOp) storableConfig(cfg cty.Value) (cty.Value, bool) {
-	ty := op.Block().Type()
-	whole, faults := value.Storable(cfg, ty)
-	if len(faults) == 0 {
-		return whole, true
-	}
-	var diags diag.List
-	_, faults = value.Storable(op.Block().NullWriteOnly(cfg), ty)
-	for _, f := range faults {
-		diags = append(diags, diag.Diagnostic{
-			Summary: "Value cannot be stored", Path: f.Path,
-			Detail: fmt.Sprintf("The argument %s of %s has a value that cannot be stored: %s.", schema.PathIn(cfg.Type(), f.Path), op.Obj, f.Err),
-		})
-	}
-	op.Report(diags)
-	return cfg, len(faults) == 0
 }

@@ -98,10 +98,10 @@ func TestE53OpeningsAreRecorded(t *testing.T) {
 				planned, w.recorder.trail = w.recorder.trail, nil
 			}
 			if !slices.Equal(planned, row.planned) || !slices.Equal(w.recorder.trail, row.applied) {
-				t.Errorf("recorded %q and %q; %v", planned, w.recorder.trail, r.diags())
+				t.Errorf("recorded: got %q and %q, want %q and %q; %v", planned, w.recorder.trail, row.planned, row.applied, r.diags())
 			}
 			if len(w.recorder.open) != row.open*2 {
-				t.Errorf("open at the end: %v", w.recorder.open)
+				t.Errorf("open at the end: got %v, want %d", w.recorder.open, row.open*2)
 			}
 		})
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/scope"
 	"github.com/mayfly-iac/mayfly/internal/engine/scrub"
+	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
@@ -33,13 +34,13 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	ctx, span := trace.Start(ctx, "plan")
 	made := false
 	defer func() { span.Finish(made) }()
-	p := e.startPlan(ctx, req)
+	if req.Soft == nil {
+		req.Soft = ctx
+	}
 	defer e.expose(req.Config, req.Variables, req.State)()
-	defer e.stopOn(p.req.Soft)()
-	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
+	defer e.stopOn(req.Soft)()
 	defer e.events.BeginDetail(event.OpPlanning, addr.Object{}, &made)()
-	defer p.pool.Shutdown()
-	p.makePlan()
+	p := e.attempt(ctx, req)
 	p.plan.Adopted = state.Diff(p.req.State, p.plan.Prior)
 	if req.Scoped && !p.run.Diags.HasErrors() {
 		p.plan.Scope = scope.Of(p.run, p.plan, p.req.State)
@@ -51,7 +52,27 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	made = !p.plan.Errored
 	span.SetNumber(trace.Changes, int64(len(p.plan.Changes)))
 	noteDecisions(ctx, p.plan)
-	return p.plan, p.restrict.adviseExclude(oneInterrupt(provider.WithoutRepeats(diags)))
+	return p.plan, selection.AdviseExclude(oneInterrupt(provider.WithoutRepeats(diags)), req.Excludes)
+}
+
+// attempt makes a plan. Which replacements have to be deferred as a whole is known at the end, and then
+// another attempt defers them from the start.
+func (e *Engine) attempt(ctx context.Context, req PlanRequest) *planner {
+	common := &attempts{seeds: map[addr.Instance]*plan.Deferral{}, refreshed: map[addr.Object]object.Prior{}}
+	for {
+		p := e.startPlan(ctx, req)
+		p.deferral.attempts = common
+		if !e.makeOne(p) {
+			return p
+		}
+	}
+}
+
+// makeOne makes one attempt at a plan. It returns true if there must be another.
+func (e *Engine) makeOne(p *planner) (again bool) {
+	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
+	defer p.pool.Shutdown()
+	return p.makePlan()
 }
 
 // noteDecisions notes the action of the plan for each object, and the reasons.
@@ -69,16 +90,16 @@ func noteDecisions(ctx context.Context, p *plan.Plan) {
 }
 
 // makePlan runs the plan. Whether a restricted plan includes an output depends on the objects it includes, so
-// the outputs of such a plan follow in a second round.
-func (p *planner) makePlan() {
+// the outputs of such a plan follow in a second round. It returns true if the plan must be made again.
+func (p *planner) makePlan() (again bool) {
 	p.plan.Prior = p.prior // an incomplete plan can be stored too
 	if !p.valid() {
-		return
+		return false
 	}
 	defer func() { p.run.Report(p.warnings.Except(p.run.Diags.List())) }()
 	if len(p.req.Invoke) > 0 {
 		planInvoke(p)
-		return
+		return false
 	}
 	var outputs []dueOutput
 	if p.req.Mode != plan.Destroy {
@@ -87,14 +108,14 @@ func (p *planner) makePlan() {
 	}
 	p.planVariables()
 	if p.run.Diags.HasErrors() {
-		return
+		return false
 	}
 	p.applyMoves()
 	p.start.adoptProviders()
 	p.orphans.list()
 	p.imports.list()
 	if p.run.Diags.HasErrors() {
-		return
+		return false
 	}
 	p.data.declareChecks()
 	pool := future.NewPool(p.workers())
@@ -105,12 +126,18 @@ func (p *planner) makePlan() {
 		p.order.find()
 		p.expands = 1
 		pool.GoRanked(expansionRank, func(t *future.Task) { p.run.Guard("the root module", func() { p.visit(pool, t, p.run.Root) }) })
-		if !p.selection.Restricted() {
+		if !partial(p) {
 			p.outputs.queue(pool, outputs)
 		}
 	}
 	pool.Wait()
+	if p.deferral.settle() {
+		return true
+	}
 	planActions(p)
+	if p.deferral.again && !p.run.Diags.HasErrors() {
+		return true
+	}
 	p.imports.check()
 	checkDeliveries(p)
 	p.outputs.planRestricted(pool, outputs)
@@ -123,6 +150,7 @@ func (p *planner) makePlan() {
 	if p.req.RequireEphemeral {
 		p.run.Report(withheld.StoresSensitive(p.plan, p.providers.Loaded))
 	}
+	return false
 }
 
 // planVariables checks root variables and records the ones that are kept with the plan.
@@ -157,7 +185,7 @@ func (p *planner) claimAll() {
 
 // visit queues the work of a module object: first whatever determines its instances, then the instances.
 func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
-	if p.selection.Restricted() {
+	if partial(p) && !m.Generic() {
 		m.CheckVariables(t, p.outputs.variablesFirst(t))
 	}
 	calls, resources := p.dropUntargeted(m)
@@ -178,13 +206,14 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	}
 	pool.Go(func(t *future.Task) {
 		p.run.Guard("the values of a module", func() {
-			if !p.selection.Restricted() {
-				m.CheckVariables(t, nil)
+			if partial(p) {
+				return
 			}
-			if p.req.Mode != plan.Destroy && !p.selection.Restricted() {
+			m.CheckVariables(t, nil)
+			if p.req.Mode != plan.Destroy {
 				m.OutputPreconditions(t, nil)
 			}
-			if p.req.Mode == plan.Normal && !p.selection.Restricted() {
+			if p.req.Mode == plan.Normal {
 				m.EvaluateValues(t)
 			}
 		})
@@ -222,7 +251,7 @@ func (p *planner) dropUntargeted(m *eval.Module) ([]*eval.Call, []*eval.Resource
 // checkRepetition has an invalid value reported before the errors about instances that follow from it. In a
 // restricted plan, this could read objects that the plan leaves out.
 func (p *planner) checkRepetition(t *future.Task, of interface{ RepetitionHolds(*future.Task) bool }) {
-	if !p.selection.Restricted() {
+	if !partial(p) {
 		of.RepetitionHolds(t)
 	}
 }
@@ -232,6 +261,9 @@ func (p *planner) checkRepetition(t *future.Task, of interface{ RepetitionHolds(
 func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
 	p.checkRepetition(t, c)
 	children := c.Children(t, nil)
+	if c.Undecided(t) {
+		children = []*eval.Module{c.Generic()}
+	}
 	// The claims of the called module's blocks stand for one instance of it.
 	uses := c.BlockClaims()
 	for range len(children) - 1 {
@@ -243,7 +275,9 @@ func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
 	p.mu.Lock()
 	p.expands += len(children)
 	for _, child := range children {
-		p.called = append(p.called, child.Addr)
+		if !child.Generic() {
+			p.called = append(p.called, child.Addr)
+		}
 	}
 	p.mu.Unlock()
 	for _, child := range children {
@@ -257,6 +291,9 @@ func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
 func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resource) {
 	p.checkRepetition(t, r)
 	instances, ok := r.Instances(t)
+	if r.Undecided(t) && !r.Block.Config.Addr.Mode.Fleeting() {
+		instances = []*eval.Instance{r.Generic()}
+	}
 	p.mu.Lock()
 	if !ok {
 		if p.unknown == nil {
@@ -264,10 +301,15 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 		}
 		p.unknown[r.Addr()] = struct{}{}
 	}
-	p.desired[r.Addr()] = r
+	if !r.Addr().Instance(addr.NoKey).Unkeyed() {
+		p.desired[r.Addr()] = r
+	}
 	p.mu.Unlock()
 	uses := make([][]eval.Use, len(instances))
 	for i, in := range instances {
+		if in.Addr().Unkeyed() {
+			continue
+		}
 		uses[i] = in.Claims(t)
 		p.pool.Claim(uses[i]...)
 	}
@@ -286,16 +328,16 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 // visitInstance demands the results that the plan needs of an instance. An ephemeral instance is opened only
 // for its own conditions.
 func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
-	if !p.selection.Selects(in.Addr()) {
+	if !in.Addr().Unkeyed() && !p.selection.Selects(in.Addr()) {
 		return
 	}
 	switch in.Config().Addr.Mode {
 	case addr.Ephemeral:
-		if !in.HasConditions() || p.req.Mode == plan.RefreshOnly || p.interrupted() || p.unneeded(in) {
+		if !in.HasConditions() || p.req.Mode == plan.RefreshOnly || p.interrupted() || p.unneeded(in) || in.Addr().Unkeyed() {
 			return
 		}
 		in.Prepare(t)
-		if p.restrict.excluded(in.Addr(), in.Deps(t)) || p.restrict.usesExcluded(t, in) || !in.InputsHold(t) {
+		if p.deferral.outOfReach(t, in) || p.restrict.excluded(in.Addr(), in.Deps(t)) || p.restrict.usesExcluded(t, in) || !in.InputsHold(t) {
 			return
 		}
 		p.inSession(t, in, event.OpEvaluate, func(s *ephemeral.Session) {
@@ -321,6 +363,7 @@ func (p *planner) collect() {
 	slices.SortFunc(p.plan.Changes, byAddress)
 	slices.SortFunc(p.drift, byAddress)
 	p.plan.Drift = p.drift
+	p.plan.Deferrals = p.deferral.set.List()
 	slices.SortFunc(p.plan.Outputs, func(a, b *plan.OutputChange) int { return strings.Compare(a.Name, b.Name) })
 	p.dropWriteOnly()
 	p.plan.Prior = p.prior

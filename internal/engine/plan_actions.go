@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
@@ -143,6 +144,11 @@ func planInvocation(p *planner, t *future.Task, action *eval.Instance, inv *plan
 		op := p.instanceOp(action)
 		defer p.events.BeginDetail(event.OpPlan, op.Obj, &ok)()
 		po := action.Provider(t)
+		defer func() {
+			if why := p.deferral.answered(t, s, &op, po, deps); !ok && why != nil {
+				p.deferral.withTrigger(inv, *why)
+			}
+		}()
 		if po == nil || !op.Use(s.Provider(t, po, action.Addr()), po.Addr) {
 			return
 		}
@@ -170,12 +176,13 @@ func planAction(op *objectOp, t *future.Task, action *eval.Instance, inv *plan.I
 	diags = op.validateConfig(addr.Action, action.Resource.Block, plain)
 	if !diags.HasErrors() {
 		deferred, more := op.Provider.PlanAction(op.Ctx, op.TypeName(), plain)
-		if diags = append(diags, more...); !more.HasErrors() && deferred != "" {
-			diags = append(diags, op.Answers.Deferred("planning", deferred)...)
+		if diags = append(diags, more...); !more.HasErrors() {
+			_, wrong := object.PutsOff(&op.Op, deferred, "planning")
+			diags = append(diags, wrong...)
 		}
 	}
 	op.Report(diags)
-	return !diags.HasErrors() && sealInvocation(op, config, shown, inv)
+	return !diags.HasErrors() && op.PutOff == "" && sealInvocation(op, config, shown, inv)
 }
 
 // sealInvocation keeps the configuration with the plan, without its ephemeral values. shown has none.

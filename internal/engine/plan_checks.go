@@ -28,6 +28,10 @@ func (da *dataPlanner) declareChecks() {
 // visitChecks queues the checks of a module object, trading the claims of their blocks for exact ones.
 func (da *dataPlanner) visitChecks(pool *future.Pool, t *future.Task, m *eval.Module) {
 	for _, c := range m.CheckBlocks() {
+		if m.Generic() {
+			da.pool.Waive(c.BlockUses()...)
+			continue
+		}
 		if test, _ := c.Test(); !da.checksDue() && !test {
 			da.pool.Waive(c.BlockUses()...)
 			continue
@@ -51,6 +55,10 @@ func (da *dataPlanner) planCheck(t *future.Task, c *eval.Check) {
 	}
 	c.Prepare(t)
 	da.planner.reportInterrupt()
+	if len(da.planner.deferral.set.Touched(c.Deps(t))) > 0 {
+		c.Undecided()
+		return
+	}
 	if da.interrupted() || da.planner.dependencyFailed(c.Deps(t)) || !c.InputsHold(t) {
 		c.Undecided()
 		return

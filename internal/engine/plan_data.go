@@ -42,18 +42,29 @@ func (da *dataPlanner) plan(t *future.Task, in *eval.Instance) cty.Value {
 		return placeholder
 	}
 	da.planner.restrict.include(in.Addr())
+	op := da.instanceOp(in)
+	if waits, lacks := da.planner.deferral.waits(t, in); len(waits)+len(lacks) > 0 {
+		da.putOff(t, &op, in, deps, later{plan.DeferredPrereq, append(waits, lacks...)})
+		return placeholder
+	}
 	if in.Circular() || da.planner.dependencyFailed(deps) || !in.InputsHold(t) {
 		da.planner.fail(in.Addr())
 		return placeholder
 	}
 	da.awaitOpenings(t, in)
 	result, ok := placeholder, false
+	var put *later
 	da.inSession(t, in, event.OpRead, func(s *ephemeral.Session) {
-		d := dataRead{objectOp: da.instanceOp(in), in: in, t: t, s: s}
+		d := dataRead{objectOp: op, in: in, t: t, s: s}
+		defer func() {
+			if len(s.OutOfReach()) > 0 || !ok {
+				put = da.planner.deferral.answered(t, s, &d.objectOp, in.Provider(t), deps)
+			}
+		}()
 		d.Recorded = da.planner.req.State.Object(addr.Object{Instance: da.planner.moved.From(in.Addr())})
-		end := d.startSpan(string(event.OpRead), plan.Read)
+		end := d.StartSpan(string(event.OpRead), plan.Read)
 		defer func() { end(ok) }()
-		if !in.Preconditions(t, s.Opened) || !d.prepare() {
+		if !in.Preconditions(t, s.Opened) || !d.prepare() || len(s.OutOfReach()) > 0 {
 			return
 		}
 		reason := plan.NoReason
@@ -76,11 +87,24 @@ func (da *dataPlanner) plan(t *future.Task, in *eval.Instance) cty.Value {
 		}
 		ok = ok && in.Postconditions(t, s.Opened, result)
 	})
+	if put != nil {
+		da.putOff(t, &op, in, deps, *put)
+		return placeholder
+	}
 	if !ok {
 		da.planner.fail(in.Addr())
 		return placeholder
 	}
 	return result
+}
+
+// putOff defers a data source. One that is nested in a check leaves the check undecided, and nothing else.
+func (da *dataPlanner) putOff(t *future.Task, op *objectOp, in *eval.Instance, deps []plan.Dep, why later) {
+	if in.Config().Check != nil {
+		da.planner.deferral.set.AddSilent(in.Addr())
+		return
+	}
+	da.planner.deferral.declared(t, op, in, deps, why)
 }
 
 // dataRead reads one data source.
@@ -140,7 +164,7 @@ func (d *dataRead) read() (cty.Value, bool) {
 		resp.State, diags = d.accept(resp, diags)
 	}
 	d.fault(diags)
-	if diags.HasErrors() {
+	if diags.HasErrors() || d.PutOff != "" {
 		done(diags, "", "")
 		return cty.NilVal, false
 	}
@@ -152,8 +176,8 @@ func (d *dataRead) read() (cty.Value, bool) {
 // accept checks an answer: a data source must return an object that fits its schema and is wholly known. It
 // returns the object, and diags with any mistakes appended.
 func (d *dataRead) accept(resp provider.DataResponse, diags diag.List) (cty.Value, diag.List) {
-	if resp.Deferred != "" {
-		return cty.NilVal, append(diags, d.Answers.Deferred("reading", resp.Deferred)...)
+	if put, wrong := object.PutsOff(&d.Op, resp.Deferred, "reading"); put || len(wrong) > 0 {
+		return cty.NilVal, append(diags, wrong...)
 	}
 	return d.Answers.AcceptExisting(resp.State, diags, contract.Read)
 }
@@ -174,6 +198,7 @@ func (da *dataPlanner) keep(d *dataRead, v cty.Value, deps []plan.Dep) {
 	po := d.in.Provider(d.t)
 	da.planner.mu.Lock()
 	defer da.planner.mu.Unlock()
+	noteRenewed(da.planner, d.in.Addr(), o)
 	da.planner.prior.SetObject(d.Obj, o, po.Addr)
 }
 

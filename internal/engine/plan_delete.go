@@ -20,7 +20,7 @@ import (
 // (the provider, prevent_destroy, depends_on) comes before the slot is taken; within it, only the provider
 // is called.
 func (or *orphanPlanner) plan(t *future.Task, o *orphan) {
-	if or.planner.req.Mode != plan.RefreshOnly && or.forgets(t, o) {
+	if or.planner.req.Mode != plan.RefreshOnly && !o.kept && or.forgets(t, o) {
 		or.forget(t, o)
 		return
 	}
@@ -32,7 +32,7 @@ func (or *orphanPlanner) plan(t *future.Task, o *orphan) {
 	if !ok {
 		return
 	}
-	allowed := or.mayDestroy(t, o) // if not, the plan, which cannot be applied then, shows why the object would be destroyed
+	allowed := o.kept || or.mayDestroy(t, o) // if not, the plan, which cannot be applied then, shows why the object would be destroyed
 	po.Prepare(t)
 	if !po.Present(t) {
 		or.run.Report(diag.Errorf("Provider instance not present",
@@ -48,13 +48,18 @@ func (or *orphanPlanner) plan(t *future.Task, o *orphan) {
 	or.inSession(t, o.obj, event.OpPlan, func(s *ephemeral.Session) {
 		planned := false
 		defer or.events.BeginDetail(event.OpPlan, o.obj, &planned)()
-		end := op.startSpan("plan object", plan.Delete)
+		end := op.StartSpan("plan object", plan.Delete)
 		defer func() { end(planned) }()
 		dp := deletePlan{objectOp: op, planner: or.planner, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
+		defer func() {
+			if !planned && !o.kept && (s.Unconfigured() || dp.PutOff != "") {
+				or.putOff(&dp, o, *or.planner.deferral.answered(t, s, &dp.objectOp, po, dp.deps))
+			}
+		}()
 		if !dp.Use(s.Provider(t, po, o.obj.Instance, held...), po.Addr) {
 			return
 		}
-		dp.Leaves = or.planner.req.Mode != plan.RefreshOnly
+		dp.Leaves = or.planner.req.Mode != plan.RefreshOnly && !o.kept
 		dp.Real = func() (cty.Value, bool) {
 			cfg, ok := earlierConfig(or.run, t, s, o.obj)
 			return dp.Answers.Given(cfg), ok
@@ -63,18 +68,30 @@ func (or *orphanPlanner) plan(t *future.Task, o *orphan) {
 		if !ok {
 			return
 		}
-		if !or.planner.req.SkipRefresh {
+		if !or.planner.start.stands(o.obj) {
 			before := pr
-			if pr, ok = dp.Refresh(pr, dp.metaOfModule()); !ok {
+			if pr, ok = or.planner.deferral.refresh(&dp.objectOp, pr, dp.metaOfModule()); !ok {
 				return
 			}
 			or.planner.start.noteRefreshed(&dp.objectOp, before, pr)
 		}
 		planned = true
-		if or.planner.req.Mode != plan.RefreshOnly && !pr.Value.IsNull() {
+		if or.planner.req.Mode != plan.RefreshOnly && !o.kept && !pr.Value.IsNull() {
 			planned = dp.delete(pr, o.reason) && allowed
 		}
 	})
+}
+
+// putOff defers the destruction of an object whose provider cannot be asked.
+func (or *orphanPlanner) putOff(dp *deletePlan, o *orphan, why later) {
+	pr := object.NoPrior(dp.Block())
+	if v, err := o.stored.DecodeUnmarked(dp.Block().Type()); err == nil {
+		pr.Value = dp.Block().NullWriteOnly(v)
+	}
+	pr.Object = o.stored
+	c := dp.newChange(pr, o.reason)
+	c.Before, _ = dp.Seal(pr.Value, slices.Concat(pr.Sensitive(), dp.Block().SensitivePaths(pr.Value)))
+	or.planner.deferral.add(c, why)
 }
 
 // provider returns the provider configuration that is to destroy the object, nil if there is none,

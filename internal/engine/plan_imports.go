@@ -29,7 +29,8 @@ type resourceImports struct {
 // importIndex has the import targets, by the instance.
 type importIndex struct {
 	targets map[addr.Instance]importTarget
-	ok      bool // all blocks could be evaluated, and name different instances
+	any     *importTarget // of a block with unknown instances, nil for none
+	ok      bool          // all blocks could be evaluated, and name different instances
 }
 
 // importCell is one object that an import block names.
@@ -45,7 +46,7 @@ type importTarget struct {
 }
 
 func (t *importTarget) request() *object.ImportTarget {
-	return &object.ImportTarget{ID: t.ID, Identity: t.Identity, Range: &t.Block.Range}
+	return &object.ImportTarget{ID: t.ID, Identity: t.Identity, Range: &t.Block.Range, Unknown: t.Unknown, Deps: t.Deps}
 }
 
 // importPlanner plans the imports of import blocks.
@@ -145,6 +146,9 @@ func (im *importPlanner) targetOf(t *future.Task, in *eval.Instance) (*object.Im
 	if target, found := index.targets[in.Addr()]; found {
 		return target.request(), index.ok
 	}
+	if index.any != nil {
+		return index.any.request(), index.ok
+	}
 	return nil, index.ok
 }
 
@@ -157,6 +161,10 @@ func (im *importPlanner) index(t *future.Task, of []*importBlock) importIndex {
 			target := im.target(t, b, c)
 			if target.Failed || target.Block == nil {
 				index.ok = false
+				continue
+			}
+			if target.Unknown && target.To == (addr.Instance{}) {
+				index.any = &target
 				continue
 			}
 			other, found := index.targets[target.To]
@@ -190,7 +198,7 @@ func (im *importPlanner) check() {
 		cells, _ := b.targets.Peek()
 		for _, c := range cells {
 			target, _ := c.target.Peek()
-			if target.Block == nil || target.Failed || target.stored {
+			if target.Block == nil || target.Failed || target.stored || target.To == (addr.Instance{}) {
 				continue
 			}
 			if other := seen[target.To]; other != nil {
@@ -213,7 +221,7 @@ func (im *importPlanner) checkTarget(target *importTarget) {
 		im.run.Report(diag.At(r.Range, "Invalid import provider argument",
 			"The provider argument of an import block is for generating configuration, but %s is already declared, with a provider of its own. Remove the argument.", target.To))
 	}
-	if declares(im.planner, target.To) || im.generating || im.planner.orphans.unresolved(target.To) || !im.planner.selection.Selects(target.To) || im.run.Diags.HasErrors() {
+	if declares(im.planner, target.To) || im.generating || im.planner.orphans.unresolved(target.To) || im.planner.deferral.set.Covers(target.To) || !im.planner.selection.Selects(target.To) || im.run.Diags.HasErrors() {
 		return
 	}
 	im.run.Report(diag.At(target.Block.Range, "Configuration for import target does not exist",

@@ -27,6 +27,7 @@ type priorLoader struct {
 	in        *eval.Instance
 	importing *object.ImportTarget // nil if nothing is imported
 	generated string               // the configuration, if it was generated for this import
+	later     *later               // set if the object to import is not known yet
 }
 
 // object finds the object in the state, or imports it, and brings it up to date. If it may contain values
@@ -47,18 +48,21 @@ func (l *priorLoader) object() (ok bool) {
 		l.loaded, ok = l.convertMoved(l.stored, from)
 	case l.stored != nil:
 		l.loaded, ok = l.Upgrade(l.stored)
+	case l.importing != nil && l.importing.Unknown:
+		l.later = &later{plan.DeferredAbsent, pl.deferral.unsettled(l.importing.Deps)}
+		return false
 	case l.importing != nil:
 		l.loaded, ok = l.imported(meta)
 		l.Withheld.Imported = ok
 	default:
 		ok = true
 	}
-	if l.prior = l.loaded; !ok || l.stored == nil || pl.req.SkipRefresh {
+	if l.prior = l.loaded; !ok || l.stored == nil || pl.start.stands(l.Obj) {
 		return ok
 	}
 	_, forced := pl.forced[l.in.Addr()]
 	l.Leaves = pl.req.Mode == plan.Normal && (forced || l.stored.Tainted)
-	l.prior, ok = l.Refresh(l.loaded, meta)
+	l.prior, ok = pl.deferral.refresh(l.objectOp, l.loaded, meta)
 	return ok
 }
 
@@ -94,7 +98,7 @@ func (l *priorLoader) keep() bool {
 	case o == nil:
 	case l.loaded.Object != o && !l.keepConverted(o):
 		return false
-	case l.planner.req.SkipRefresh:
+	case l.planner.start.stands(l.Obj):
 		l.keepUpgraded(o)
 	default:
 		l.planner.start.noteRefreshed(l.objectOp, l.loaded, l.prior)

@@ -31,6 +31,9 @@ func (p *planner) result(t *future.Task, in *eval.Instance) cty.Value {
 	// The task may plan the instance for the sake of another one, of a lower rank.
 	defer func(before int64) { t.Rank = before }(t.Rank)
 	t.Rank = max(t.Rank, p.order.rank(in))
+	if in.Addr().Unkeyed() {
+		return p.deferral.generic(t, in)
+	}
 	if in.Config().Addr.Mode == addr.Data {
 		return p.data.plan(t, in)
 	}
@@ -58,6 +61,10 @@ type instancePlan struct {
 	declared, config object.Config
 	configured       func() bool // evaluates declared, once, and reports whether that succeeded
 	undelivered      bool        // an earlier run made computed values and did not deliver them
+
+	session *ephemeral.Session
+	lacks   []plan.Dep // that ephemeral values which cannot be had wait for
+	later   *later     // set if the instance turns out to be deferred
 }
 
 // planInstance returns the planned object with its marks; false if it could not be planned, which was
@@ -73,6 +80,12 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 		return ip.keepPrior()
 	}
 	ip.planner.restrict.include(in.Addr())
+	if beginInstance(ip); ip.later != nil {
+		return putOffInstance(ip)
+	}
+	if unchangedInRun(ip) {
+		return planSettled(ip)
+	}
 	if in.Circular() || ip.planner.req.Mode == plan.Normal && (ip.planner.dependencyFailed(ip.deps) || !in.InputsHold(t)) {
 		ip.planner.fail(in.Addr())
 		return cty.NilVal, false // the reason was reported where it arose
@@ -87,13 +100,16 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 	var v cty.Value
 	ip.walk.inSession(t, in, event.OpPlan, func(s *ephemeral.Session) {
 		defer ip.walk.events.BeginDetail(event.OpPlan, ip.Obj, &ok)()
-		end := ip.startSpan("plan object", plan.NoOp)
+		end := ip.StartSpan("plan object", plan.NoOp)
 		v, ok = ip.planWith(s)
 		if ip.change != nil {
 			trace.Of(ip.Ctx).Set(trace.Action, ip.change.Action.String())
 		}
 		end(ok)
 	})
+	if ip.later != nil {
+		return putOffInstance(ip)
+	}
 	if !ok {
 		ip.planner.fail(in.Addr())
 	}
@@ -102,7 +118,9 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 
 // planWith plans the instance with the provider and the leases of s. A refresh-only plan ends after the
 // conditions: it records the refreshed object and plans no change.
-func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
+func (ip *instancePlan) planWith(s *ephemeral.Session) (v cty.Value, ok bool) {
+	ip.session = s
+	defer func() { noteAnswer(ip, ok) }()
 	refreshOnly := ip.planner.req.Mode == plan.RefreshOnly
 	ip.configured = sync.OnceValue(func() (ok bool) {
 		if !refreshOnly && !ip.in.Preconditions(ip.t, s.Opened) {
@@ -156,7 +174,7 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (cty.Value, bool) {
 	}
 	ip.prior.Value = ip.Withheld.Fill(ip.prior.Value, ip.prior.Object, ip.declared.Value)
 	ip.config = ip.IgnoreChanges(ip.declared, &ip.in.Config().Lifecycle, ip.prior)
-	v, ok := ip.decide()
+	v, ok = ip.decide()
 	if !ok || !ip.checkProvisioners(v) {
 		return cty.NilVal, false
 	}
@@ -254,7 +272,7 @@ func (ip *instancePlan) forcedReason() plan.Reason {
 		return plan.ReplaceRequested
 	}
 	ip.walk.run.Report(ip.in.TriggerKeys(ip.t))
-	if ip.in.Triggered(ip.t, ip.planner.changeFor) {
+	if ip.in.Triggered(ip.t, changeInRun(ip)) {
 		return plan.ReplaceTriggered
 	}
 	return plan.NoReason
@@ -340,6 +358,9 @@ func (ip *instancePlan) newChange(pv object.Prior) {
 // is recorded too: the plan cannot be applied, but shows the attributes that force the replacement.
 func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	c := ip.change
+	if needsValue(ip) {
+		return cty.NilVal, false
+	}
 	allowed := !c.Action.DestroysReplaced() || ip.mayDestroy()
 	if c.CreateBeforeDestroy && c.Action == plan.DeleteThenCreate {
 		c.Action = plan.CreateThenDelete

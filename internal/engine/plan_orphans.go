@@ -25,6 +25,7 @@ type orphan struct {
 	stored   *state.Object
 	provider addr.ProviderConfig
 	reason   plan.Reason
+	kept     bool // is only refreshed: the instances of its block are not known
 }
 
 // stored lists the objects of the state. Whether the configuration still declares it is decided step by step,
@@ -114,7 +115,7 @@ func (or *orphanPlanner) goneModules(t *future.Task, c *eval.Call) []addr.AbsRes
 // decided queues the orphans of resources whose declared instances are known. Which orphans a restricted plan
 // destroys depends on all of them, so there they wait for the last expansion.
 func (or *orphanPlanner) decided(pool *future.Pool, t *future.Task, resources ...addr.AbsResource) {
-	if !or.planner.selection.Restricted() {
+	if !partial(or.planner) {
 		or.queue(pool, t, resources)
 	}
 }
@@ -125,7 +126,7 @@ func (or *orphanPlanner) expansionDone(pool *future.Pool, t *future.Task) {
 	or.planner.expands--
 	last := or.planner.expands == 0
 	or.planner.mu.Unlock()
-	if !last || !or.planner.selection.Restricted() {
+	if !last || !partial(or.planner) {
 		return
 	}
 	if or.run.Diags.HasErrors() && len(or.planner.unknown) > 0 {
@@ -143,7 +144,7 @@ func (or *orphanPlanner) queue(pool *future.Pool, t *future.Task, resources []ad
 			uses = append(uses, u)
 		}
 		or.pool.Claim(uses...)
-		if o.obj.Deposed == addr.Current && or.planner.req.Mode != plan.Destroy {
+		if o.obj.Deposed == addr.Current && or.planner.req.Mode != plan.Destroy && !o.kept {
 			o.reason = or.run.WhyGone(o.obj.Instance)
 		}
 		pool.GoRanked(or.expected(o.obj.Instance, event.OpPlan), func(t *future.Task) {
@@ -167,9 +168,10 @@ func (or *orphanPlanner) find(resources []addr.AbsResource) (found []*orphan) {
 			continue // dropped by planning
 		}
 		_, unknown := or.planner.unknown[abs]
+		kept := or.planner.deferral.kept(abs)
 		for _, key := range r.Keys() {
 			a, in := abs.Instance(key), r.Instances[key]
-			gone := !unknown && !declares(or.planner, a)
+			gone := !unknown && !declares(or.planner, a) && (!kept || or.planner.req.Mode == plan.Destroy)
 			if abs.Resource.Mode != addr.Managed {
 				if (gone || or.planner.req.Mode == plan.Destroy) && or.planner.selection.Selects(a) {
 					or.planner.prior.RemoveInstance(a)
@@ -177,10 +179,12 @@ func (or *orphanPlanner) find(resources []addr.AbsResource) (found []*orphan) {
 				continue
 			}
 			if gone && in.Current != nil {
-				found = append(found, &orphan{addr.Object{Instance: a}, in.Current, in.Provider, plan.NoReason})
+				found = append(found, &orphan{obj: addr.Object{Instance: a}, stored: in.Current, provider: in.Provider})
+			} else if kept && in.Current != nil && !or.planner.req.SkipRefresh && or.planner.selection.Selects(a) {
+				found = append(found, &orphan{obj: addr.Object{Instance: a}, stored: in.Current, provider: in.Provider, kept: true})
 			}
 			for _, key := range in.DeposedKeys() {
-				found = append(found, &orphan{addr.Object{Instance: a, Deposed: key}, in.Deposed[key], in.Provider, plan.NoReason})
+				found = append(found, &orphan{obj: addr.Object{Instance: a, Deposed: key}, stored: in.Deposed[key], provider: in.Provider})
 			}
 		}
 	}
@@ -206,7 +210,7 @@ func (or *orphanPlanner) choose(t *future.Task, found []*orphan) []*orphan {
 	}
 	var out []*orphan
 	for i, destroy := range or.planner.selection.Destroys(objects) {
-		if destroy {
+		if destroy || found[i].kept {
 			out = append(out, found[i])
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -15,7 +16,7 @@ import (
 type outputPlanner struct {
 	*walk
 	planner   *planner
-	unplanned *missingDeps // set before any output is planned
+	unplanned *deferral.Missing // set before any output is planned
 }
 
 // queue queues the planning of the root module's outputs, each of which waits for the objects it
@@ -32,11 +33,14 @@ func (ou *outputPlanner) queue(pool *future.Pool, outputs []dueOutput) {
 // planRestricted plans the outputs that a restricted plan includes, and evaluates the conditions of
 // the variables and outputs that it does.
 func (ou *outputPlanner) planRestricted(pool *future.Pool, outputs []dueOutput) {
-	if !ou.planner.selection.Restricted() || ou.planner.req.Mode == plan.Destroy || ou.run.Diags.HasErrors() {
+	if !partial(ou.planner) || ou.planner.req.Mode == plan.Destroy || ou.run.Diags.HasErrors() {
 		return
 	}
-	ou.unplanned = &missingDeps{instances: ou.run.InstancesOf, missing: func(a addr.Instance) bool { return !ou.planner.restrict.planned(a) }}
+	ou.unplanned = &deferral.Missing{Instances: ou.run.InstancesOf, Missing: func(a addr.Instance) bool { return !ou.planner.restrict.planned(a) }}
 	pool.Go(func(t *future.Task) { ou.run.Guard("conditions", func() { ou.checkSelected(t, ou.run.Root) }) })
+	if !ou.planner.selection.Restricted() && ou.planner.req.Mode == plan.Normal && ou.planner.deferral.set.Empty() {
+		pool.Go(func(t *future.Task) { ou.run.Guard("values", func() { evaluateValues(t, ou.run.Root) }) })
+	}
 	ou.queue(pool, outputs)
 	pool.Wait()
 }
@@ -102,14 +106,21 @@ func (ou *outputPlanner) plan(t *future.Task, o *eval.Value) {
 	ou.add(c)
 }
 
-// valueSelected reports whether a plan restricted by -target or -exclude includes an output or variable: it
-// does if it includes everything the value depends on. A value without dependencies is not included.
+// valueSelected reports whether the plan includes an output or variable. One that depends on something
+// deferred it leaves alone. A plan restricted by -target or -exclude includes a value if it includes
+// everything that the value depends on, and none without dependencies.
 func (ou *outputPlanner) valueSelected(t *future.Task, v *eval.Value) bool {
-	if !ou.planner.selection.Restricted() {
+	if !partial(ou.planner) {
 		return true
 	}
 	deps := v.Deps(t)
-	return len(deps) > 0 && !ou.unplanned.any(t, deps)
+	if len(ou.planner.deferral.set.Touched(deps)) > 0 {
+		return false
+	}
+	if !ou.planner.selection.Restricted() {
+		return true
+	}
+	return len(deps) > 0 && !ou.unplanned.Any(t, deps)
 }
 
 // variablesFirst returns a filter for the variables of a module to check before the module is planned in a
@@ -128,11 +139,21 @@ func (ou *outputPlanner) checkSelected(t *future.Task, m *eval.Module) {
 	m.CheckVariables(t, func(v *eval.Value) bool { return ou.valueSelected(t, v) })
 	m.OutputPreconditions(t, func(o *eval.Value) bool { return ou.valueSelected(t, o) })
 	for _, c := range m.Calls() {
-		if ou.unplanned.any(t, c.Deps(t)) {
+		if ou.planner.selection.Restricted() && ou.unplanned.Any(t, c.Deps(t)) {
 			continue // its instances depend on objects that the plan leaves out
 		}
 		for _, child := range c.Children(t, nil) {
 			ou.checkSelected(t, child)
+		}
+	}
+}
+
+// evaluateValues evaluates the values of a module object and those below it, for the errors in them.
+func evaluateValues(t *future.Task, m *eval.Module) {
+	m.EvaluateValues(t)
+	for _, c := range m.Calls() {
+		for _, child := range c.Children(t, nil) {
+			evaluateValues(t, child)
 		}
 	}
 }

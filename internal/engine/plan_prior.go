@@ -19,6 +19,14 @@ type startState struct {
 	planner *planner
 }
 
+// stands reports whether an object is taken as the state has it, without asking the provider.
+func (st *startState) stands(o addr.Object) bool {
+	st.planner.mu.Lock()
+	_, again := st.planner.deferral.attempts.refreshed[o]
+	st.planner.mu.Unlock()
+	return st.planner.req.SkipRefresh || !again && st.planner.req.Memory.Seen(o)
+}
+
 // set sets an object of the state that planning starts from, or removes it if o is nil.
 func (st *startState) set(obj addr.Object, o *state.Object) {
 	st.planner.mu.Lock()
@@ -52,6 +60,7 @@ func (st *startState) adoptProviders() {
 // noteRefreshed stores the refreshed object and records differences from the stored one as drift.
 func (st *startState) noteRefreshed(s *objectOp, before, after object.Prior) {
 	o := before.Object
+	st.planner.req.Memory.See(s.Obj)
 	same := after.SameAs(before, &s.Withheld)
 	upgraded := before.Cleaned || o.SchemaVersion != s.Schema.Version || o.Flatmap != nil || s.HasNewIdentity(before, after)
 	provider := st.providerOf(s)
@@ -128,7 +137,7 @@ func (p *planner) fail(a addr.Instance) {
 // planned then. It comes before the values that the instance uses, so that there are no errors that follow. A
 // restricted plan asks later: this could read objects that it leaves out.
 func (p *planner) invalid(t *future.Task, in *eval.Instance) bool {
-	if p.req.Mode != plan.Normal || p.selection.Restricted() || in.InputsHold(t) {
+	if p.req.Mode != plan.Normal || partial(p) || in.InputsHold(t) {
 		return false
 	}
 	p.fail(in.Addr())

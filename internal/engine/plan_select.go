@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -69,9 +68,14 @@ func (re *restriction) warnUnmatched() {
 	}
 }
 
-// known yields the declared instances, as far as planning has found them, and the instances in the state,
-// also under their earlier addresses.
+// known yields the declared instances, as far as planning has found them, blocks whose instances it could not
+// find, and the instances in the state, also under their earlier addresses.
 func (re *restriction) known(yield func(addr.Instance) bool) {
+	for _, d := range re.planner.plan.Deferrals {
+		if d.Change.Addr.Unkeyed() && !yield(d.Change.Addr) {
+			return
+		}
+	}
 	for _, r := range re.planner.desired {
 		instances, _ := r.Instances(&future.Task{})
 		for _, in := range instances {
@@ -127,34 +131,4 @@ func (re *restriction) leave(a addr.Instance) {
 	re.planner.mu.Lock()
 	defer re.planner.mu.Unlock()
 	re.planner.left.Add(a)
-}
-
-// adviseExclude completes errors about blocks whose instances are unknown: the last one gets a command that
-// applies everything else first. The command names all of these blocks, because a plan fails as long as one
-// remains; their dependents are left out with them. If there are such errors, the result is sorted.
-func (re *restriction) adviseExclude(diags diag.List) diag.List {
-	sorted := diags.Sorted()
-	var blocks []string
-	last := 0
-	for i, d := range sorted {
-		if unknown, ok := d.Extra.(diag.Unknown); ok && unknown.Exclude != "" {
-			blocks, last = append(blocks, unknown.Exclude), i
-		}
-	}
-	if len(blocks) == 0 {
-		return diags
-	}
-	these := "this"
-	if len(blocks) > 1 {
-		these = "these"
-	}
-	command := "mayfly apply"
-	for _, b := range blocks {
-		command += " -exclude=" + diag.Argument(b)
-	}
-	for _, given := range re.planner.req.Excludes {
-		command += " -exclude=" + diag.Argument(given.String())
-	}
-	sorted[last].Detail += "\n\nTo create everything else first, then " + these + ", run:\n  " + command + "\n  mayfly apply"
-	return sorted
 }

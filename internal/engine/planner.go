@@ -16,10 +16,12 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/moves"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -37,8 +39,10 @@ type PlanRequest struct {
 	AssumeUnchanged   []addr.Instance     // whose ephemeral attributes are the same as before if they cannot be compared
 	Places            config.OptionPlaces // of the targets, the excludes and the addresses to replace
 	SkipRefresh       bool
-	LazyEphemeral     bool // does not open instances that only write-only arguments need
-	RequireEphemeral  bool // a plan that would store a sensitive attribute is an error
+	Memory            *rounds.Memory // of the run that the plan is a round of; nil for none
+	LazyEphemeral     bool           // does not open instances that only write-only arguments need
+	RequireEphemeral  bool           // a plan that would store a sensitive attribute is an error
+	AllowDeferral     bool           // leaves objects that cannot be planned yet to a later plan
 
 	// Generated is configuration that Generate made for this plan; Config has it too.
 	Generated []*Generated
@@ -50,7 +54,15 @@ type PlanRequest struct {
 
 // startPlan returns a planner with a run, ready to make a plan.
 func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
+	if len(req.Invoke) > 0 {
+		req.AllowDeferral = false // nothing but the actions is planned
+	}
+	if req.AllowDeferral {
+		ctx = provider.AllowDeferral(ctx)
+	}
 	p := e.newPlanner(ctx, req, nil)
+	// To destroy, nothing is waited for: the configuration of a provider will not become known.
+	p.pool.Deferring, p.env.Deferring = req.AllowDeferral && req.Mode != plan.Destroy, req.AllowDeferral
 	result := p.result
 	if len(req.Invoke) > 0 {
 		result = resultFromState(p)
@@ -61,6 +73,7 @@ func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 	if len(req.Excludes) > 0 {
 		opt.Excluded = p.selection.LeavesOutAll
 	}
+	opt.Deferring, opt.Undecided = req.AllowDeferral, p.deferral.set.AddBlock
 	p.startRun(eval.NewRun(req.Config, opt))
 	return p
 }
@@ -79,6 +92,9 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, LeakPolicy: e.opt.LeakPolicy, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
 		},
 	}
+	if at := req.Memory.Time(); !at.IsZero() {
+		p.time, p.plan.Timestamp = at, at
+	}
 	p.order = planOrder{planner: p}
 	p.imports = importPlanner{walk: p.walk, planner: p}
 	p.orphans = orphanPlanner{walk: p.walk, planner: p}
@@ -86,9 +102,10 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 	p.restrict = restriction{walk: p.walk, planner: p}
 	p.start = startState{walk: p.walk, planner: p}
 	p.outputs = outputPlanner{walk: p.walk, planner: p}
-	p.computed.State = req.State
+	p.deferral = deferrer{walk: p.walk, planner: p, attempts: &attempts{refreshed: map[addr.Object]object.Prior{}}}
+	p.computed.State, p.env.Kept = req.State, req.Memory.Kept
 	p.dependents = sync.OnceValue(func() map[addr.ConfigResource]map[addr.ConfigResource]struct{} { return dependentsIn(req.State) })
-	p.rules = ephemeral.Rules{Skip: p.unneeded, Pending: p.dependsPending}
+	p.rules = ephemeral.Rules{Skip: p.unneeded, Pending: p.dependsPending, OutOfReach: p.deferral.outOfReach}
 	for _, a := range req.ForceReplace {
 		p.forced[a] = struct{}{}
 	}
@@ -118,6 +135,7 @@ type planner struct {
 	data     dataPlanner
 	outputs  outputPlanner
 	restrict restriction
+	deferral deferrer
 	start    startState
 
 	endedEarly atomic.Bool // by an interrupt, which was reported
@@ -133,6 +151,7 @@ type planner struct {
 	broken    plan.Instances                      // that could not be planned
 	left      plan.Instances                      // left alone by -exclude
 	altered   plan.Instances                      // with a change other than NoOp
+	renewed   plan.Instances                      // data sources that were read with another result than the state has
 	unsettled plan.Instances                      // these, and managed instances that depend on them in any way
 	expands   int                                 // expansions still to come, for the orphans of a restricted plan
 }

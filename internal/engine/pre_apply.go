@@ -12,16 +12,19 @@ import (
 // startRuns starts the run of the apply and the one that sees the objects as they were before it.
 func (a *applier) startRuns() {
 	req := &a.req
-	opt := a.runOptions(req.Config, eval.Applying, a.result, req.Variables, req.Plan.Timestamp)
-	opt.Forgetful = true
-	a.startRun(eval.NewRun(req.Config, opt))
+	start := func(w *walk, result results, forgetful bool) *eval.Run {
+		opt := w.runOptions(req.Config, eval.Applying, result, req.Variables, req.Plan.Timestamp)
+		opt.Deferring, opt.Forgetful = !req.Plan.Complete(), forgetful
+		return eval.NewRun(req.Config, opt)
+	}
+	a.startRun(start(a.walk, a.result, true))
 	a.rules.Opening = a.noteOpening
 	a.preApply = a.fork(func(w *walk) *eval.Run {
 		w.rules.Opening = a.noteOpening
 		w.rules.Use = func(t *future.Task, in *eval.Instance) eval.Use { // one that is the same before and after is opened once
 			return a.asPreApply(t, []eval.Use{{Kind: eval.UseInstance, Instance: in.Addr()}})[0]
 		}
-		return w.newRun(req.Config, eval.Applying, func(_ *future.Task, in *eval.Instance) cty.Value { return a.fromState(in) }, req.Variables, req.Plan.Timestamp)
+		return start(w, func(_ *future.Task, in *eval.Instance) cty.Value { return a.fromState(in) }, false)
 	})
 	a.preApply.run.Checks = a.run.Checks
 }

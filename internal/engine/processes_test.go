@@ -26,7 +26,7 @@ func processes(t *testing.T, l simlog.Log) int {
 		configured[c.Begin.PID]++
 	}
 	if len(all) != len(configured) || slices.Max(slices.Collect(maps.Values(configured))) > 1 {
-		t.Errorf("processes and their calls: %v, and how often each was configured: %v", all, configured)
+		t.Errorf("processes: got the calls %v and configurations %v, want each configured once", all, configured)
 	}
 	return len(all)
 }

@@ -11,8 +11,11 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/listing"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/language/lang/generate"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -32,7 +35,9 @@ type QueryRequest struct {
 // are read, and managed resources are as in the state.
 func Query(ctx context.Context, e *Engine, req QueryRequest) diag.List {
 	p := e.newPlanner(ctx, PlanRequest{Config: req.Config, State: req.State, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft}, nil)
-	q := &querier{planner: p, req: req, read: req.Config.ReadLists(), names: newNames(req.Config.Tree.Root)}
+	q := &querier{planner: p, req: req, read: req.Config.ReadLists(), names: &generate.Names{
+		Taken: func(r addr.Resource) bool { return req.Config.Tree.Root.Resources[r] != nil },
+	}}
 	p.startRun(p.newRun(req.Config, eval.Planning, q.result, req.Variables, p.plan.Timestamp))
 	defer e.expose(req.Config, req.Variables, req.State)()
 	defer e.stopOn(p.req.Soft)()
@@ -50,7 +55,7 @@ type querier struct {
 	read    map[*blocks.Resource]bool // lists whose results are kept for expressions
 
 	mu    sync.Mutex // protects all below, and serializes calls of the observer
-	names *freeNames
+	names *generate.Names
 	ended bool // by the observer
 }
 
@@ -126,22 +131,35 @@ func (q *querier) list(t *future.Task, in *eval.Instance) cty.Value {
 		return eval.UnknownList()
 	}
 	p.awaitOpenings(t, in)
-	var l *listing
+	var l *listing.List
 	ran := p.inSession(t, in, event.OpRead, func(s *ephemeral.Session) {
-		l = q.newListing(t, s, in)
-		defer l.end()
-		l.ok = l.prepare() && l.list()
+		l = listing.New(q.listing(), p.env, t, s, in, q.read[in.Resource.Block])
+		l.Run()
 	})
 	if !ran {
 		interrupt := diag.At(in.Config().Range, "Interrupted", "The query was interrupted before this list.")
 		interrupt[0].Extra = context.Canceled
 		p.run.Report(interrupt)
 	}
-	if !ran || !l.ok {
+	if !ran || !l.OK {
 		p.fail(in.Addr())
 		return eval.UnknownList()
 	}
-	return eval.ListResult(l.kept)
+	return eval.ListResult(l.Kept)
+}
+
+// listing returns the query as its lists see it.
+func (q *querier) listing() listing.Query {
+	w := q.planner.walk
+	return listing.Query{
+		Soft: w.soft, Generate: q.req.Generate, Tell: q.tell, Name: q.name,
+		Evaluate: func(op *object.Op, t *future.Task, s *ephemeral.Session, in *eval.Instance) (object.Config, bool) {
+			o := objectOp{w, *op}
+			defer func() { *op = o.Op }()
+			return o.evaluate(t, s, in)
+		},
+		Meta: func(op *object.Op, m *eval.Module) cty.Value { return (&objectOp{w, *op}).metaIn(m) },
+	}
 }
 
 // tell calls the observer. It returns false if the query has been ended.
@@ -152,4 +170,11 @@ func (q *querier) tell(call func(event.ListObserver) bool) bool {
 		q.ended = !call(q.req.Observer)
 	}
 	return !q.ended
+}
+
+// name returns a name for the resource block of a result that no other has.
+func (q *querier) name(list *eval.Instance) string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.names.Next(list.Config().Addr.Type, generate.Identifier(list.Config().Addr.Name, list.Key))
 }

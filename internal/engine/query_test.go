@@ -187,7 +187,7 @@ func TestQueryEnds(t *testing.T) {
 	n := 0
 	r := w.query(endless, &listed{found: func(*event.ListResult) bool { n++; return n < 2 }}, command{}, nil)
 	if len(r.planDiags) > 0 || n != 2 {
-		t.Errorf("%d results, and then %v", n, r.planDiags)
+		t.Errorf("got %d results, and then %v, want 2 without diagnostics", n, r.planDiags)
 	}
 	soft, interrupt := context.WithCancel(t.Context())
 	n = 0
@@ -198,7 +198,7 @@ func TestQueryEnds(t *testing.T) {
 		return true
 	}}, command{soft: soft}, nil)
 	if !r.planDiags.HasErrors() || n != 3 {
-		t.Errorf("%d results, and then %v", n, r.planDiags)
+		t.Errorf("got %d results, and then %v, want 3, and then an error", n, r.planDiags)
 	}
 }
 
@@ -231,7 +231,7 @@ func TestManyResultsTakeNoMemory(t *testing.T) {
 		return true
 	}}, command{}, nil)
 	if r.planDiags.HasErrors() || n != many {
-		t.Fatalf("%d results, %v", n, r.planDiags)
+		t.Fatalf("got %d results, %v, want %d", n, r.planDiags, many)
 	}
 	t.Logf("%d results: %d kB after 1000, %d kB after all", many, first>>10, last>>10)
 	if last > first+1<<20 {
@@ -287,7 +287,7 @@ list "sim_thing" "bare" {
 	var results []*event.ListResult
 	l := &listed{found: func(r *event.ListResult) bool { results = append(results, r); return true }}
 	if r := w.query(lists, l, command{}, generate); r.planDiags.HasErrors() || len(results) != 2 {
-		t.Fatalf("%d results, %v", len(results), r.planDiags)
+		t.Fatalf("got %d results, %v, want 2", len(results), r.planDiags)
 	}
 	for _, r := range results {
 		if r.Object != nil {
@@ -301,7 +301,7 @@ list "sim_thing" "bare" {
 	w.query(lists, l, command{}, nil)
 	for _, r := range results {
 		if r.Resource != "" || r.Import != "" {
-			t.Errorf("%s has blocks that were not asked for", r.List)
+			t.Errorf("%s: got the blocks %q, %q, want none, as they were not asked for", r.List, r.Resource, r.Import)
 		}
 	}
 

@@ -153,6 +153,6 @@ func (w *world) agrees() {
 	}
 	slices.Sort(stored)
 	if slices.Sort(real); !slices.Equal(stored, real) {
-		w.t.Errorf("the state holds %q, the cloud %q", stored, real)
+		w.t.Errorf("state: got %q, want as in the cloud: %q", stored, real)
 	}
 }

@@ -188,7 +188,7 @@ func TestIgnoreChanges(t *testing.T) {
 			w.config(text(row.is))
 			w.ok(command{}).plans(row.want...)
 			if row.name == "attribute, another changes" && (w.attr("sim_thing.x", "size") != "1" || w.attr("sim_thing.x", "tags") != `{"a":"2"}`) {
-				t.Errorf("size = %s, tags = %s", w.attr("sim_thing.x", "size"), w.attr("sim_thing.x", "tags"))
+				t.Errorf("got size %s, tags %s, want 1, {\"a\":\"2\"}", w.attr("sim_thing.x", "size"), w.attr("sim_thing.x", "tags"))
 			}
 			w.ok(command{planOnly: true}).plans()
 		})

@@ -190,7 +190,7 @@ func (w *world) recorded() {
 		}
 	}
 	if live := w.live(); len(slices.Compact(slices.Sorted(slices.Values(live)))) != stored {
-		w.t.Errorf("the state has %q, but %q exist", w.addresses(), live)
+		w.t.Errorf("in the cloud: got %q, want the %d objects of the state: %q", live, stored, w.addresses())
 	}
 }
 

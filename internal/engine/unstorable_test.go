@@ -136,7 +136,7 @@ func TestWhatExistsIsRecorded(t *testing.T) {
 	w.launcher = &spoiling{Launcher: w.processes(), apply: spoil}
 	r := w.run(command{})
 	if faults < 10 || r.errors() != faults {
-		t.Errorf("%d errors about %d parts that cannot be stored: %v", r.errors(), faults, r.diags())
+		t.Errorf("got %d errors: %v, want one for each of %d parts that cannot be stored, at least 10", r.errors(), r.diags(), faults)
 	}
 	for _, d := range r.diags() {
 		if d.Severity == diag.Error && (!strings.Contains(d.Detail, "cannot be stored") || !strings.Contains(d.Detail, "It was left out") || d.Address == "") {
@@ -164,7 +164,7 @@ func TestWhatExistsIsRecorded(t *testing.T) {
 			t.Errorf("%s is tainted, although the provider reported no failure", address)
 		}
 		if string(o.Identity) != identities[address] || string(o.Private) != private[address] {
-			t.Errorf("%s has the identity %s and private data %x", address, o.Identity, o.Private)
+			t.Errorf("%s: got the identity %s and private data %x, want %s and %x", address, o.Identity, o.Private, identities[address], private[address])
 		}
 	}
 	w.launcher = nil

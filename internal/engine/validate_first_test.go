@@ -147,7 +147,7 @@ func TestPlanWarnsOnce(t *testing.T) {
 		w := newWorld(t, "resource \"sim_thing\" \"x\" {\n  count = "+count+"\n  name  = \"x-${count.index}\"\n}")
 		w.rules = rules(`{"rpc":"ValidateResourceConfig","do":"warning","text":"rather not"}`)
 		if r := w.ok(command{planOnly: true}); len(r.planDiags) != want {
-			t.Errorf("count %s: %v", count, texts(r.planDiags))
+			t.Errorf("count %s: got %v, want %d", count, texts(r.planDiags), want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -41,6 +42,7 @@ type shared struct {
 	env      *object.Env
 	hasher   *fingerprint.Hasher
 	computed *computed.Uses // of the walk
+	time     time.Time      // the result of timestamp(), zero if that is the moment of its call
 	unread   sync.Map       // addr.Instance → string: why a data source that is nested in a check could not be read
 }
 
@@ -65,6 +67,7 @@ func (h *host) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder, h
 // startRun sets the run of a walk that is not a fork.
 func (w *walk) startRun(run *eval.Run) {
 	w.run = run
+	w.computed.Readers = sync.OnceValue(run.LentReaders)
 	w.env.Sink = run.Report
 	w.pool.Bind(run)
 }
@@ -177,7 +180,10 @@ func (w *walk) CallFunction(t *future.Task, c eval.FunctionCall) (cty.Value, err
 	if c.On == nil {
 		return w.providers.CallFunction(w.ctx, c.Provider, c.Name, args)
 	}
-	p := w.pool.Provider(t, c.On) // whose configuration opens nothing, so that no session has to hold it
+	p, known := w.pool.Provider(t, c.On) // whose configuration opens nothing, so that no session has to hold it
+	if !known {
+		return cty.DynamicVal, nil
+	}
 	if p == nil {
 		return cty.DynamicVal, errNotConfigured
 	}
@@ -190,7 +196,7 @@ func (w *walk) CallFunction(t *future.Task, c eval.FunctionCall) (cty.Value, err
 
 // ConfiguredFunctions implements eval.Host.
 func (w *walk) ConfiguredFunctions(t *future.Task, po *eval.ProviderObject) (map[string]*schema.Function, bool) {
-	p := w.pool.Provider(t, po)
+	p, _ := w.pool.Provider(t, po)
 	if p == nil {
 		return nil, false
 	}

@@ -22,7 +22,7 @@ func TestE61SentInConfigurationOnly(t *testing.T) {
 	}
 	a := applyOf(t, r.applyLog, "x")
 	if h := a.Begin.Hash; !hashed(h["config.secret_wo"]) || h["planned.secret_wo"] != "null" {
-		t.Errorf("apply was sent %v", h)
+		t.Errorf("sent to apply: got %v, want the secret configured, and planned as null", h)
 	}
 	for _, v := range r.planLog.Calls(simlog.Filter{RPC: "ValidateResourceConfig"}) {
 		if !v.Begin.Caps["write_only"] {

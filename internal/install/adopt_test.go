@@ -80,11 +80,11 @@ func TestTerraformsSelections(t *testing.T) {
 				t.Errorf("Terraform's entry is kept: got %t, want %t", kept, stays)
 			}
 			if stays && next.Len() != 2 || !stays && next.Len() != 1 || e.Version.String() != c.want || len(e.Hashes) != 1 || e.Matches("zh:0123") {
-				t.Errorf("the lock has %d entries, that of %s is %+v", next.Len(), only, e)
+				t.Errorf("lock: got %d entries and %+v for %s, want version %s with one checksum, and Terraform's entry kept: %t", next.Len(), e, only, c.want, stays)
 			}
 			f.ok(diags)
 			if taken := strings.Contains(text(diags), theirs+"hashicorp/random => "+ours+"hashicorp/random"); taken != c.taken {
-				t.Errorf("taken over: %t, in: %v", taken, diags)
+				t.Errorf("entry taken over: got %t, want %t, in: %v", taken, c.taken, diags)
 			}
 		})
 	}
@@ -100,7 +100,7 @@ func TestLockPlatformsTakesOverSelections(t *testing.T) {
 	f.ok(diags)
 	e, _ := next.Entry(f.provider("random"))
 	if next.Len() != 3 || e.Version.String() != "1.0.0" || len(e.Hashes) == 0 || e.Matches("zh:0123") {
-		t.Errorf("%s", next.Bytes())
+		t.Errorf("lock: got %s, want 3 entries, with version 1.0.0 and its own checksums", next.Bytes())
 	}
 	if got := text(diags); !strings.Contains(got, "registry.terraform.io/hashicorp/random => registry.opentofu.org/hashicorp/random") || strings.Contains(got, "null") {
 		t.Errorf("the warning is %q", got)

@@ -26,7 +26,7 @@ func TestUnpackClosesItsFiles(t *testing.T) {
 		_ = unpack(zipOf(t, archive...), t.TempDir(), packageLimits)
 	}
 	if after := open(); after != before {
-		t.Errorf("%d files are open, before %d", after, before)
+		t.Errorf("after unpacking: got %d open files, want %d as before", after, before)
 	}
 	f := newFixture(t)
 	f.packed("random", "1.0.0", "linux_amd64", "x")
@@ -38,6 +38,6 @@ func TestUnpackClosesItsFiles(t *testing.T) {
 	before = open()
 	f.init(reqs, nil, Options{})
 	if after := open(); after != before {
-		t.Errorf("after installing, %d files are open, before %d", after, before)
+		t.Errorf("after installing: got %d open files, want %d as before", after, before)
 	}
 }

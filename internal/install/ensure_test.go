@@ -33,7 +33,7 @@ func TestInstallUnpackedAndPacked(t *testing.T) {
 	f.wantContent(sel[random], "random 3.9")
 	f.wantContent(sel[cloud], "cloud")
 	if target, err := os.Readlink(filepath.Join(f.inst.DataDir, "providers", "registry.opentofu.org", "hashicorp", "random", "3.9.0", "linux_amd64")); err != nil || target != dir {
-		t.Errorf("the unpacked package is not a link to the mirror: %q, %v", target, err)
+		t.Errorf("unpacked package: got a link to %q, %v, want one to the mirror: %q", target, err, dir)
 	}
 	want := []string{`finding cloud "~> 0.2"`, `finding random ">= 3.0.0"`, "installing cloud 0.2.0 false", "installed cloud 0.2.0 unauthenticated", "installing random 3.9.0 false", "installed random 3.9.0 unauthenticated"}
 	if diff := cmp.Diff(want, f.log.lines); diff != "" {
@@ -42,7 +42,7 @@ func TestInstallUnpackedAndPacked(t *testing.T) {
 	f.nothingLeft()
 	e, _ := lock.Entry(random)
 	if e.Constraints != ">= 3.0.0" || !slices.Equal(e.Hashes, []lockfile.Hash{sel[random].Hash}) || !strings.HasPrefix(string(e.Hashes[0]), "h1:") {
-		t.Errorf("entry %+v", e)
+		t.Errorf("entry: got %+v, want the constraints >= 3.0.0 and the checksum %s", e, sel[random].Hash)
 	}
 
 	again, same := f.init(reqs, lock, Options{})
@@ -56,7 +56,7 @@ func TestInstallUnpackedAndPacked(t *testing.T) {
 	verified, diags := f.inst.Selected(reqs, lock)
 	f.ok(diags)
 	if !cmp.Equal(verified, sel, exported) {
-		t.Errorf("selected %v, installed %v", verified, sel)
+		t.Errorf("selected: got %v, want the installed %v", verified, sel)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestArchiveMatchesByItsBytes(t *testing.T) {
 	_, next := f.init(reqs, lock, Options{})
 	e, _ = next.Entry(f.provider("random"))
 	if !slices.Equal(e.Hashes, []lockfile.Hash{h1, "zh:00", zh}) && !slices.Equal(e.Hashes, []lockfile.Hash{h1, zh, "zh:00"}) {
-		t.Errorf("hashes %v", e.Hashes)
+		t.Errorf("checksums: got %v, want %s, and then zh:00 and %s", e.Hashes, h1, zh)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestLockedVersion(t *testing.T) {
 	sel, next := f.init(f.reqs(need("hashicorp/random", ">= 1.2")), lock, Options{Upgrade: true})
 	f.wantContent(sel[f.provider("random")], "new")
 	if e, _ := next.Entry(f.provider("random")); e.Version.String() != "1.5.0" || len(e.Hashes) != 1 {
-		t.Errorf("entry %+v", e)
+		t.Errorf("entry: got %+v, want version 1.5.0 with one checksum", e)
 	}
 	if old, _ := lock.Entry(f.provider("random")); old.Version.String() != "1.0.0" {
 		t.Error("the lock given was changed")
@@ -185,7 +185,7 @@ func TestUpgradeKeepsHashesOfTheSameVersion(t *testing.T) {
 	e.Hashes = append(e.Hashes, "h1:of-another-platform=")
 	lock.Set(e)
 	if _, next := f.init(reqs, lock, Options{Upgrade: true}); !next.Equal(lock) {
-		t.Errorf("%s", next.Bytes())
+		t.Errorf("lock: got\n%s\nwant it unchanged:\n%s", next.Bytes(), lock.Bytes())
 	}
 }
 
@@ -210,7 +210,7 @@ func TestDroppedProviderLeavesTheLock(t *testing.T) {
 	f.unpacked("random", "1.0.0", "linux_amd64", "one")
 	_, lock := f.init(f.reqs(need("hashicorp/random", ">= 1")), nil, Options{})
 	if _, next := f.init(f.reqs(""), lock, Options{}); next.Len() != 0 {
-		t.Errorf("%s", next.Bytes())
+		t.Errorf("lock: got\n%s\nwant no entries", next.Bytes())
 	}
 }
 
@@ -266,7 +266,7 @@ func TestPluginCache(t *testing.T) {
 	again, next := f.init(reqs, lock, Options{})
 	f.wantContent(again[f.provider("random")], "x")
 	if !slices.Contains(f.log.lines, "using random 1.0.0 true") || !next.Equal(lock) || again[f.provider("random")].Hash != sel[f.provider("random")].Hash {
-		t.Errorf("%v, %v\n%s", f.log.lines, again, next.Bytes())
+		t.Errorf("installing again: got %v, %v\n%s\nwant the same package %v used, and the lock unchanged", f.log.lines, again, next.Bytes(), sel)
 	}
 
 	f.write(filepath.Join(cached, "terraform-provider-random_v1.0.0"), "evil", 0o755)
@@ -295,7 +295,7 @@ func TestPluginCacheWithoutLock(t *testing.T) {
 		sel, lock := f.init(reqs, nil, Options{})
 		hash, err := lockfile.HashDir(sel[f.provider("random")].Dir)
 		if e, _ := lock.Entry(f.provider("random")); err != nil || !slices.Equal(e.Hashes, []lockfile.Hash{hash}) || sel[f.provider("random")].Hash != hash {
-			t.Errorf("the checksums are %q and %q, %v", e.Hashes, sel[f.provider("random")].Hash, err)
+			t.Errorf("checksums: got %q and %q, %v, want %q", e.Hashes, sel[f.provider("random")].Hash, err, hash)
 		}
 		if !slices.Equal(f.log.lines, want) {
 			t.Errorf("may break the lock file: %t: got %q, want %q", mayBreak, f.log.lines, want)
@@ -329,7 +329,7 @@ func TestDevOverride(t *testing.T) {
 		sel, next, diags := f.inst.Ensure(context.Background(), reqs, l, Options{Readonly: true})
 		f.ok(diags)
 		if len(diags) != 1 || !strings.Contains(diags[0].Detail, dev) || !next.Equal(l) || !sel[random].Dev {
-			t.Errorf("%v %+v", diags, sel)
+			t.Errorf("got %v %+v, want one warning with %s, the lock unchanged, and the provider in development selected", diags, sel, dev)
 		}
 	}
 	sel, diags := f.inst.Selected(reqs, nil)
@@ -345,7 +345,7 @@ func TestProvidersThatAreNotInstalled(t *testing.T) {
 	sel, lock, diags := f.inst.Ensure(context.Background(), f.reqs(src), nil, Options{})
 	f.ok(diags)
 	if len(sel) != 0 || lock.Len() != 0 || len(diags) != 1 || !strings.Contains(diags[0].Detail, "part of Mayfly") {
-		t.Errorf("%v %v", sel, diags)
+		t.Errorf("got %v %v, want nothing selected, and one diagnostic that it is part of Mayfly", sel, diags)
 	}
 	f.fails(f.reqs(need("terraform.io/builtin/nonesuch", ">= 0")), nil, Options{}, "There is no built-in provider")
 }

@@ -160,7 +160,7 @@ func (f *fixture) fails(reqs map[addr.Provider]*Requirement, lock *lockfile.Lock
 	_, next, diags := f.inst.Ensure(context.Background(), reqs, lock, opts)
 	f.wantError(diags, want...)
 	if !next.Equal(lock) {
-		f.t.Errorf("the lock changed with an error:\n%s", next.Bytes())
+		f.t.Errorf("lock after an error: got\n%s\nwant it unchanged:\n%s", next.Bytes(), lock.Bytes())
 	}
 }
 

@@ -210,7 +210,7 @@ func TestCredentialsStayAtHome(t *testing.T) {
 			}
 			for _, r := range foreign {
 				if r.Authorization != "" || r.Referer != "" {
-					t.Errorf("the other server was told %+v", r)
+					t.Errorf("request to the other server: got %+v, want no credentials and no referrer", r)
 				}
 			}
 			if !slices.ContainsFunc(f.server.Requests(), func(r registrytest.Request) bool { return r.Authorization != "" }) {
@@ -227,7 +227,7 @@ func TestTokenIsForTheRegistryOnly(t *testing.T) {
 	other := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
 		if got := r.Header.Get("Authorization"); got != "" {
-			t.Errorf("another server was told %q", got)
+			t.Errorf("credentials for another server: got %q, want none", got)
 		}
 		w.WriteHeader(http.StatusTeapot)
 	}))

@@ -85,7 +85,7 @@ func TestInstallFromNetwork(t *testing.T) {
 			e, _ := lock.Entry(p)
 			zh := map[string]int{"registry": 2, "network mirror": 1, "OCI mirror": 1}[name]
 			if !e.Matches(sel[p].Hash) || len(e.Hashes) != zh+1 || !strings.HasPrefix(string(e.Hashes[0]), "h1:") {
-				t.Errorf("hashes %v", e.Hashes)
+				t.Errorf("checksums: got %v, want %s and %d of archives", e.Hashes, sel[p].Hash, zh)
 			}
 			seen := map[string]int{}
 			for _, r := range f.server.Requests() {
@@ -96,7 +96,7 @@ func TestInstallFromNetwork(t *testing.T) {
 			verified, diags := f.inst.Selected(reqs, lock)
 			f.ok(diags)
 			if !cmp.Equal(verified, sel, exported) {
-				t.Errorf("selected %v, installed %v", verified, sel)
+				t.Errorf("selected: got %v, want the installed %v", verified, sel)
 			}
 			f.nothingLeft()
 
@@ -118,7 +118,7 @@ func (f *fixture) nothingLeft() {
 	f.check(os.MkdirAll(f.inst.DataDir, 0o755))
 	f.check(filepath.WalkDir(f.inst.DataDir, func(path string, _ os.DirEntry, err error) error {
 		if strings.HasPrefix(filepath.Base(path), ".") && path != f.inst.DataDir {
-			f.t.Errorf("left behind: %s", path)
+			f.t.Errorf("got %s left behind, want nothing", path)
 		}
 		return err
 	}))
@@ -184,7 +184,7 @@ func TestRegistryWarnings(t *testing.T) {
 	_, _, diags := f.inst.Ensure(context.Background(), f.reqs(need(cloud, ">= 1")), nil, Options{})
 	f.ok(diags)
 	if len(diags) != 1 || !strings.Contains(diags[0].Detail, "This provider has moved.") {
-		t.Errorf("%v", diags)
+		t.Errorf("got %v, want one warning: \"This provider has moved.\"", diags)
 	}
 }
 
@@ -239,13 +239,13 @@ func TestLockFromRegistryHoldsOnOtherPlatforms(t *testing.T) {
 		sel, next := f.init(reqs, lock, Options{})
 		f.wantContent(sel[f.provider(cloud)], "cloud 1.2.0 darwin_arm64")
 		if e, _ := next.Entry(f.provider(cloud)); len(e.Hashes) != 4 {
-			t.Errorf("%s: hashes %v", name, e.Hashes)
+			t.Errorf("%s: got the checksums %v, want 4", name, e.Hashes)
 		}
 		f.check(os.RemoveAll(f.inst.DataDir))
 		_, same, diags := f.inst.Ensure(context.Background(), reqs, lock, Options{Readonly: true})
 		f.ok(diags)
 		if !same.Equal(lock) || len(diags) != 1 || !strings.Contains(diags[0].Detail, "mayfly providers lock -platform=darwin_arm64") {
-			t.Errorf("%s: %v", name, diags)
+			t.Errorf("%s: got %v, want the lock unchanged and one warning with the command that locks darwin_arm64", name, diags)
 		}
 	}
 }
@@ -267,7 +267,7 @@ func TestRacingInitsShareOneCache(t *testing.T) {
 				t.Error(diags.Err())
 			}
 			if text, err := os.ReadFile(sel[f.provider(cloud)].Executable); err != nil || string(text) != "cloud 1.2.0 linux_amd64" {
-				t.Errorf("%q, %v", text, err)
+				t.Errorf("executable: got %q, %v, want \"cloud 1.2.0 linux_amd64\"", text, err)
 			}
 		})
 	}
@@ -302,7 +302,7 @@ func TestProgress(t *testing.T) {
 	var last, ended int64
 	f.inst.Downloading = func(p addr.Provider, v versions.Version) (Progress, func()) {
 		if p.Type != "cloud" || v.String() != "1.2.0" {
-			t.Errorf("%s %s", p, v)
+			t.Errorf("download: got %s %s, want cloud 1.2.0", p, v)
 		}
 		return func(done, total int64) {
 			if done > total || done < last {

@@ -56,7 +56,7 @@ func TestSeveralAtOnce(t *testing.T) {
 	}
 	sel, _ := f.init(reqs, nil, Options{})
 	if len(sel) != n || most != packagesAtOnce {
-		t.Errorf("%d providers, %d downloads at once", len(sel), most)
+		t.Errorf("got %d providers, and %d downloads at once, want %d and %d", len(sel), most, n, packagesAtOnce)
 	}
 	var said []string
 	for _, e := range f.log.lines {
@@ -65,7 +65,7 @@ func TestSeveralAtOnce(t *testing.T) {
 		}
 	}
 	if !slices.IsSortedFunc(said, func(a, b string) int { return strings.Compare(strings.Fields(a)[1], strings.Fields(b)[1]) }) || len(said) != 2*n {
-		t.Errorf("told in this order: %q", said)
+		t.Errorf("told: got %q, want %d lines in the order of the providers", said, 2*n)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestOneFailureDoesNotHideAnother(t *testing.T) {
 	}
 	_, _, diags := f.inst.Ensure(t.Context(), reqs, nil, Options{})
 	if len(diags) != 2 || !strings.Contains(diags[0].Detail, "acme/p1") || !strings.Contains(diags[1].Detail, "acme/p3") {
-		t.Errorf("%v", diags)
+		t.Errorf("got %v, want two diagnostics, about acme/p1 and acme/p3", diags)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestInterruptStopsAll(t *testing.T) {
 	}
 	_, _, diags := f.inst.Ensure(ctx, reqs, nil, Options{})
 	if len(diags) != 1 || diags[0].Summary != "Installation interrupted" {
-		t.Errorf("%v", diags)
+		t.Errorf("got %v, want one diagnostic: Installation interrupted", diags)
 	}
 	err := filepath.WalkDir(f.inst.DataDir, func(path string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && !strings.HasSuffix(path, ".lock") {
@@ -125,6 +125,6 @@ func TestTurns(t *testing.T) {
 		return diag.Errorf("e", "%d", k)
 	})
 	if !slices.IsSorted(got) || len(got) != 40 || len(diags) != 20 || diags[19].Detail != "19" {
-		t.Errorf("%v %v", got, diags)
+		t.Errorf("got %v %v, want 40 in order, and 20 diagnostics up to 19", got, diags)
 	}
 }

@@ -80,7 +80,7 @@ func instance(t *testing.T, s string) addr.Instance {
 
 func TestRequirementsOfNothing(t *testing.T) {
 	if reqs, diags := Requirements(nil, nil); len(reqs) != 0 || len(diags) != 0 {
-		t.Errorf("%v %v", reqs, diags)
+		t.Errorf("Requirements(nothing): got %v %v, want none", reqs, diags)
 	}
 }
 
@@ -118,14 +118,14 @@ func TestMirrorLayout(t *testing.T) {
 		}
 		pkg, err := source.Package(context.Background(), f.provider("random"), v, linux)
 		if err != nil || pkg.Packed || pkg.Path != filepath.Join(base, "1.0.0", "linux_amd64") {
-			t.Errorf("%+v, %v", pkg, err)
+			t.Errorf("Package: got %+v, %v, want the unpacked one in %s", pkg, err, filepath.Join(base, "1.0.0", "linux_amd64"))
 		}
 		if _, err := source.Package(context.Background(), f.provider("random"), v, Platform{"plan9", "mips"}); err == nil {
 			t.Error("found a package that is not there")
 		}
 	}
 	if found, err := source.Versions(context.Background(), f.provider("absent")); err != nil || len(found) != 0 {
-		t.Errorf("%v %v", found, err)
+		t.Errorf("Versions of an absent provider: got %v, %v, want none", found, err)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestFindExecutable(t *testing.T) {
 					t.Errorf("%v", err)
 				}
 			} else if err != nil || got != filepath.Join(dir, tc.want) {
-				t.Errorf("%s, %v", got, err)
+				t.Errorf("got %s, %v, want %s", got, err, filepath.Join(dir, tc.want))
 			}
 		})
 	}

@@ -32,7 +32,7 @@ func TestMakeExecutable(t *testing.T) {
 	}
 	for path, want := range map[string]os.FileMode{at("x"): 0o751, filepath.Join(dir, "README"): 0o644, at("directory"): 0o700, other: 0o644} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s is %v, %v", path, info.Mode(), err)
+			t.Errorf("mode of %s: got %v, %v, want %v", path, info, err, want)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestUnexplained(t *testing.T) {
 	} {
 		err := f.inst.checkUnexplained(t.Context(), test.o, append([]obtained{test.o}, test.all...))
 		if (err == nil) != test.ok {
-			t.Errorf("%s: %v", test.name, err)
+			t.Errorf("%s: got %v, want success %t", test.name, err, test.ok)
 		}
 	}
 
@@ -121,7 +121,7 @@ func TestUnexplained(t *testing.T) {
 	for p, ok := range map[Platform]bool{linux: true, windows: false} {
 		o := of(p, "random", list(good), Package{}, changed)
 		if err := f.inst.checkUnexplained(t.Context(), o, []obtained{o}); (err == nil) != ok {
-			t.Errorf("the source has the locked checksum for %s: %v", windows, err)
+			t.Errorf("changed package for %s: got %v, want success %t", p, err, ok)
 		}
 	}
 
@@ -139,7 +139,7 @@ func TestUnexplained(t *testing.T) {
 	for hash, ok := range map[lockfile.Hash]bool{other: true, same: false, odd: false} {
 		o := of(linux, "random", list(hash), Package{}, changed)
 		if err := f.inst.checkUnexplained(t.Context(), o, []obtained{o}); (err == nil) != ok {
-			t.Errorf("a package is installed with the locked checksum %s: %v", hash, err)
+			t.Errorf("changed package with the checksum %s: got %v, want success %t", hash, err, ok)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func TestLockPlatforms(t *testing.T) {
 	}
 	e, _ := lock.Entry(f.provider(cloud))
 	if e.Version.String() != "1.2.0" || e.Constraints != ">= 1.0.0" || len(e.Hashes) != 4 {
-		t.Errorf("%+v", e)
+		t.Errorf("entry: got %+v, want version 1.2.0, the constraints >= 1.0.0 and 4 checksums", e)
 	}
 	if _, err := os.Stat(f.inst.DataDir); err == nil {
 		t.Error("something was installed")
@@ -87,7 +87,7 @@ func TestLockPlatformsKeepsWhatIsLocked(t *testing.T) {
 	next := f.lockAll(need(cloud, ">= 1"), lock, darwin)
 	got, _ := next.Entry(f.provider(cloud))
 	if got.Version.String() != "1.0.0" || len(got.Hashes) != 5 || next.Len() != 2 {
-		t.Errorf("%s", next.Bytes())
+		t.Errorf("lock: got %s, want 2 entries, and version 1.0.0 with 5 checksums", next.Bytes())
 	}
 	if old, _ := lock.Entry(f.provider(cloud)); len(old.Hashes) != 4 {
 		t.Error("the lock given was changed")
@@ -132,7 +132,7 @@ func TestLockPlatformsFromDirectory(t *testing.T) {
 	f.inst.Sources = MirrorDirs(f.mirror)
 	lock := f.lockAll(need(cloud, "1.0.0"), nil, linux, darwin)
 	if e, _ := lock.Entry(f.provider(cloud)); len(e.Hashes) != 2 { // both have the same content, and one is an archive
-		t.Errorf("%v", e.Hashes)
+		t.Errorf("checksums: got %v, want 2", e.Hashes)
 	}
 }
 
@@ -153,13 +153,13 @@ func TestLockPlatformsNoticesChangesInDirectory(t *testing.T) {
 			both := f.lockAll(need(cloud, "1.0.0"), lock, darwin)
 			old, _ := lock.Entry(f.provider(cloud))
 			if e, _ := both.Entry(f.provider(cloud)); len(e.Hashes) != 2*len(old.Hashes) || !e.Matches(old.Hashes...) {
-				t.Errorf("%v", e.Hashes)
+				t.Errorf("checksums: got %v, want twice as many as in %v, and these among them", e.Hashes, old.Hashes)
 			}
 			put(cloud, "1.0.0", "linux_amd64", "evil")
 			f.lockFails(need(cloud, "1.0.0"), lock, "may have been changed", ".terraform.lock.hcl")
 			f.lockFails(need(cloud, "1.0.0"), both, "may have been changed")
 			if next := f.lockAll(need(cloud, "1.0.0"), both, darwin); !next.Equal(both) {
-				t.Errorf("%s", next.Bytes())
+				t.Errorf("lock: got\n%s\nwant it unchanged:\n%s", next.Bytes(), both.Bytes())
 			}
 
 			// That the mirror offers the right package for another platform too explains nothing once it is
@@ -204,7 +204,7 @@ func TestMirrorPlatforms(t *testing.T) {
 	f.check(err)
 	f.check(json.Unmarshal(text, &index))
 	if len(index.Versions) != 2 {
-		t.Errorf("%s", text)
+		t.Errorf("index: got %s, want 2 versions", text)
 	}
 
 	// A web server without any sense makes it a network mirror.
@@ -219,7 +219,7 @@ func TestMirrorPlatforms(t *testing.T) {
 		sel, same := f.init(f.reqs(need(cloud, "1.0.0")), lock, Options{Readonly: true})
 		f.wantContent(sel[f.provider(cloud)], "cloud 1.0.0 linux_amd64")
 		if !same.Equal(lock) || !slices.Contains(f.log.lines, "installed cloud 1.0.0 verified checksum") {
-			t.Errorf("%s %v", sources[0], f.log.lines)
+			t.Errorf("%s: got %v, want the lock unchanged, and cloud 1.0.0 verified by its checksum", sources[0], f.log.lines)
 		}
 	}
 }

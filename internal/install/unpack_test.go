@@ -53,14 +53,14 @@ func TestUnpack(t *testing.T) {
 	for name, want := range map[string]string{"sub/deep/a": "1", "b": "2", "c": "3"} {
 		got, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || string(got) != want {
-			t.Errorf("%s: %q, %v", name, got, err)
+			t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
 		}
 	}
 	if info, err := os.Stat(filepath.Join(dir, "empty")); err != nil || !info.IsDir() {
 		t.Errorf("an empty directory: %v, %v", info, err)
 	}
 	if info, err := os.Stat(filepath.Join(dir, "c")); err != nil || info.Mode()&(fs.ModeSetuid|0o022) != 0 {
-		t.Errorf("unsafe mode %v, %v", info.Mode(), err)
+		t.Errorf("mode of c: got %v, %v, want one that others cannot write, without set-user-ID", info, err)
 	}
 }
 

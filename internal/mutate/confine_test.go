@@ -94,6 +94,6 @@ func TestConfine(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	if left, err := os.ReadDir(temp); err != nil || len(left) != 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("left behind: got %v, %v, want nothing", left, err)
 	}
 }

@@ -151,7 +151,7 @@ func TestReadDiff(t *testing.T) {
 		want     bool
 	}{{1, 3, false}, {4, 4, true}, {5, 9, true}, {6, 19, false}, {20, 20, true}, {21, 22, true}, {22, 40, false}, {41, 41, true}, {42, 50, false}} {
 		if got := lines.touches("x/y.go", test.from, test.to); got != test.want {
-			t.Errorf("%d to %d: %v", test.from, test.to, got)
+			t.Errorf("%d to %d: got %t, want %t", test.from, test.to, got, test.want)
 		}
 	}
 	if lines.touches("y.go", 1, 100) {
@@ -175,10 +175,10 @@ func TestReadGuards(t *testing.T) {
 	}
 	p := places[0]
 	if p.dir != "state" || p.file != "journal.go" || p.fn != "Log.write" || !slices.Equal(p.tests, []target{{"state", ""}, {"state/store/local", "Cut|Kill"}}) {
-		t.Errorf("%+v", p)
+		t.Errorf("first place: got %+v, want Log.write in state/journal.go, with two tests", p)
 	}
 	if p := places[1]; p.dir != "lease" || p.file != "" || p.fn != "" {
-		t.Errorf("%+v", p)
+		t.Errorf("second place: got %+v, want the whole directory lease", p)
 	}
 	if places, err := readGuards(written(t, "lease:Pool.Busy - tells only the timeline\nlease lease\n")); err != nil || len(places) != 2 || places[0].tests != nil || places[0].fn != "Pool.Busy" {
 		t.Error(places, err)
@@ -223,7 +223,7 @@ func TestSeveral(t *testing.T) {
 			r.outdated = 0
 			r.stale(found, whole)
 			if outdated := r.outdated == 1; outdated != (whole && !survives) {
-				t.Errorf("survives %v, whole %v: %d outdated\n%s", survives, whole, r.outdated, out)
+				t.Errorf("survives %t, whole %t: got %d outdated, want one: %t\n%s", survives, whole, r.outdated, whole && !survives, out)
 			}
 		}
 	}
@@ -240,7 +240,7 @@ func TestNoGuard(t *testing.T) {
 	for _, fn := range []string{"", "clean"} {
 		whole := &place{dir: "subject", fn: fn}
 		if found := mutantsOf(p, f, []*place{whole}, true); len(found) != 0 || !whole.used {
-			t.Errorf("%q: %d mutants, used %v", fn, len(found), whole.used)
+			t.Errorf("%q: got %d mutants, used %t, want none, used", fn, len(found), whole.used)
 		}
 	}
 }
@@ -258,11 +258,11 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 	if r.survived != 2 || r.accepted != 1 || r.noticed != 2 || r.left != 1 {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v, want 2 survived, 1 accepted, 2 noticed, 1 left", r)
 	}
 	r.stale(found, false)
 	if r.outdated != 1 {
-		t.Errorf("%d entries are outdated", r.outdated)
+		t.Errorf("entries that are outdated: got %d, want 1", r.outdated)
 	}
 	r.stale(found, true)
 	want := "survived " + found[2].String() + "\nlist:3: does not survive any more: " + found[1].key() + "\n"
@@ -282,7 +282,7 @@ func TestFailed(t *testing.T) {
 		"exit status 2\n":                                                "",
 	} {
 		if got := failed([]byte(text)); got != want {
-			t.Errorf("%q: %q", text, got)
+			t.Errorf("failed(%q): got %q, want %q", text, got, want)
 		}
 	}
 }

@@ -118,6 +118,6 @@ func TestSize(t *testing.T) {
 		}
 	}
 	if len(all) != r.noticed+r.survived || t.Failed() {
-		t.Errorf("%d mutants:\n%s", len(all), out)
+		t.Errorf("got %d mutants, want %d, all of them judged:\n%s", len(all), r.noticed+r.survived, out)
 	}
 }

@@ -16,7 +16,7 @@ type Unfinished struct{}
 type NoActions struct{}
 
 // PlanAction implements Reader.
-func (NoActions) PlanAction(_ context.Context, typeName string, _ cty.Value) (string, diag.List) {
+func (NoActions) PlanAction(_ context.Context, typeName string, _ cty.Value) (Deferred, diag.List) {
 	return "", noAction(typeName)
 }
 

@@ -77,7 +77,7 @@ type Reader interface {
 
 	// PlanAction asks whether an action can be invoked with a configuration, parts of which may be unknown.
 	// deferred is the reason if the provider deferred, otherwise "".
-	PlanAction(ctx context.Context, typeName string, config cty.Value) (deferred string, diags diag.List)
+	PlanAction(ctx context.Context, typeName string, config cty.Value) (deferred Deferred, diags diag.List)
 
 	CallFunction(ctx context.Context, name string, args []cty.Value) (cty.Value, error)
 	// ConfiguredFunctions returns the functions of the configured provider, which may be more than those in
@@ -136,7 +136,7 @@ type ReadResponse struct {
 	New      cty.Value
 	Private  []byte
 	Identity cty.Value
-	Deferred string // the reason if the provider deferred, otherwise ""
+	Deferred Deferred
 }
 
 // PlanRequest asks for the planned new state of an object. Write-only attributes are null in Prior, and as
@@ -161,7 +161,7 @@ type PlanResponse struct {
 	Private         []byte
 	Identity        cty.Value
 	LegacyTypes     bool // the provider uses the legacy SDK and is exempt from most of the contract
-	Deferred        string
+	Deferred        Deferred
 }
 
 // ApplyRequest asks the provider to carry out a planned change. Config has the values of the apply phase:
@@ -197,7 +197,7 @@ type DataRequest struct {
 // DataResponse is the answer to DataRequest.
 type DataResponse struct {
 	State    cty.Value
-	Deferred string
+	Deferred Deferred
 }
 
 // ImportRequest names an existing object by ID or by identity.
@@ -211,7 +211,7 @@ type ImportRequest struct {
 // a provider may return objects that belong to the requested one.
 type ImportResponse struct {
 	Objects  []ImportedObject
-	Deferred string
+	Deferred Deferred
 }
 
 // ImportedObject is one object found by an import.
@@ -260,7 +260,7 @@ type OpenResponse struct {
 	Result   cty.Value
 	RenewAt  time.Time // zero if no renewal is needed
 	Private  []byte
-	Deferred string
+	Deferred Deferred
 }
 
 // RenewResponse is the answer to RenewEphemeral. Its Private replaces the one from the opening or the last

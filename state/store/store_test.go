@@ -63,7 +63,7 @@ func TestLockWithRetry(t *testing.T) {
 				took := time.Since(start)
 				var held *store.LockError
 				if (err == nil) != test.locked || err != nil && !errors.As(err, &held) || errors.Is(err, context.Canceled) != test.cancelled {
-					t.Errorf("got %v", err)
+					t.Errorf("got %v, want locked: %t, cancelled: %t", err, test.locked, test.cancelled)
 				}
 				if took < test.took || took > test.took+8*time.Second {
 					t.Errorf("it took %v, want about %v", took, test.took)
@@ -93,7 +93,7 @@ func TestLockInfo(t *testing.T) {
 		t.Error(diff)
 	}
 	if !strings.Contains(info.Who, "@") || len(info.ID) != 36 {
-		t.Errorf("%+v", info)
+		t.Errorf("lock info: got %+v, want a user at a host, and an ID of 36 characters", info)
 	}
 	shown := info.String()
 	for _, want := range []string{"Operation: apply\n", "Created:   2030-01-02"} {
@@ -107,7 +107,7 @@ func TestLockInfo(t *testing.T) {
 	// As another engine writes it.
 	back, err = store.ParseLockInfo([]byte(`{"ID":"c93d0f27","Operation":"OperationTypeApply","Info":"","Who":"root@vm","Version":"1.11.4","Created":"2026-11-21T02:07:29.483186963Z","Path":"terraform.tfstate"}`))
 	if err != nil || back.Who != "root@vm" || back.Created.Nanosecond() != 483186963 {
-		t.Errorf("%+v, %v", back, err)
+		t.Errorf("ParseLockInfo: got %+v, %v, want root@vm with a time of nanoseconds", back, err)
 	}
 	if _, err := store.ParseLockInfo([]byte("{")); err == nil {
 		t.Error("half a text is read")
@@ -140,17 +140,17 @@ func TestRescue(t *testing.T) {
 		}
 		f, err := state.Read(b)
 		if err != nil || f.Serial != uint64(serial) {
-			t.Errorf("%s: %v, %v", path, f, err)
+			t.Errorf("%s: got %v, %v, want serial %d", path, f, err, serial)
 		}
 		if fi, err := os.Stat(path); err != nil || fi.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("%s: got %v, %v, want -rw-------", path, fi, err)
 		}
 	}
 	if paths[0] != filepath.Join(dir, store.RescueName) {
-		t.Errorf("kept in %s", paths[0])
+		t.Errorf("first rescue: got it kept in %s, want %s", paths[0], filepath.Join(dir, store.RescueName))
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
-		t.Errorf("the folder has %v, %v", entries, err)
+		t.Errorf("folder: got %v, %v, want 3 files", entries, err)
 	}
 	if _, err := store.Rescue([]string{filepath.Join(dir, "nowhere")}, storetest.File(t, "l", 1, 1), nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file in no folder: %v", err)
@@ -164,7 +164,7 @@ func TestRecoveredDiags(t *testing.T) {
 	}
 	l := (&store.Recovered{Path: "x.journal", Changes: 2, Saved: true, Unfinished: []state.Unfinished{{Object: storetest.Address("a", 1), Action: "create"}}}).Diags()
 	if len(l) != 2 || l[0].Severity != diag.Warning || !strings.Contains(l[0].Detail, "x.journal") || !strings.Contains(l[1].Detail, "test_thing.a[1] (create)") {
-		t.Errorf("%v", l)
+		t.Errorf("Diags: got %v, want a warning about x.journal, and one about the unfinished test_thing.a[1]", l)
 	}
 	provisioned := state.Unfinished{Object: storetest.Address("a", 2), Action: state.ProvisionAction}
 	const unrecorded, untaint = "created without being recorded", "mayfly untaint 'test_thing.a[2]'"
@@ -183,7 +183,7 @@ func TestRecoveredDiags(t *testing.T) {
 	}
 	l = (&store.Recovered{Unreadable: "x.unreadable", Empty: "x.tfstate"}).Diags()
 	if len(l) != 2 || l.HasErrors() || !strings.Contains(l[0].Detail, "x.tfstate") || !strings.Contains(l[1].Detail, "x.unreadable") {
-		t.Errorf("%v", l)
+		t.Errorf("Diags: got %v, want two warnings, about x.tfstate and x.unreadable", l)
 	}
 }
 

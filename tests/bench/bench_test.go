@@ -82,7 +82,7 @@ func TestEveryShape(t *testing.T) {
 			t.Errorf("%v: no processor time", row)
 		}
 		if row["with"] == "plugin" && (row["calls"] == "" || row["processes"] != "1") {
-			t.Errorf("%v: the plugin was not called, or not one of it", row)
+			t.Errorf("%v: got %q calls and %q processes, want the plugin called, and one of it", row, row["calls"], row["processes"])
 		}
 	}
 	for _, name := range []string{"for_each", "count", "chained", "independent", "wide", "modules", "locals", "module-keys", "module-map", "lookup", "module-lookup", "triggers", "depends_on", "large"} {
@@ -128,7 +128,7 @@ func TestEngines(t *testing.T) {
 		t.Errorf("the directory %q for the counts is left", counts)
 	}
 	if len(rows) != 3 || rows[0]["engine"] != built["cmd/mayfly"] || rows[2]["engine"] != "engine" || rows[2]["times wall"] == "" || rows[0]["times"] != "" || rows[1]["times"] == "" || rows[1]["times wall"] == "" || rows[0]["target"] == "" || rows[1]["target"] != "" {
-		t.Errorf("rows: %v", rows)
+		t.Errorf("got the rows %v, want the built engine twice, with and without a target, and then the other with its factors", rows)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestSchemaSizes(t *testing.T) {
 	unix(t)
 	rows := run(t, "-shape", "schema", "-n", "20,40")
 	if len(rows) != 4 || rows[0]["n"] != "20" || rows[3]["n"] != "40" || rows[0]["growth"] != "" || !strings.HasSuffix(rows[3]["growth"], " for 2") {
-		t.Fatalf("rows: %v", rows)
+		t.Fatalf("got the rows %v, want 4, of the sizes 20 and 40, with the growth in the last", rows)
 	}
 	for i, least := range map[int]float64{0: 500, 2: 1000} {
 		first, err := strconv.ParseFloat(rows[i]["wire kB"], 64)
@@ -174,7 +174,7 @@ func TestFailingEngine(t *testing.T) {
 	}
 	rows := parse(t, string(out))
 	if len(rows) != 2*4*2 { // shapes, commands, engines
-		t.Fatalf("%d rows:\n%s", len(rows), out)
+		t.Fatalf("got %d rows, want %d:\n%s", len(rows), 2*4*2, out)
 	}
 	for _, row := range rows {
 		want := row["engine"] == "mayfly" || row["command"] == "plan"
@@ -216,7 +216,7 @@ func TestSecrets(t *testing.T) {
 	unix(t)
 	rows := run(t, "-shape", "password")
 	if len(rows) != 2 || rows[1]["open s"] == "" {
-		t.Fatalf("rows: %v", rows)
+		t.Fatalf("got the rows %v, want 2, the second with times of opening", rows)
 	}
 	open, err := strconv.ParseFloat(rows[1]["open s"], 64)
 	wall, err2 := strconv.ParseFloat(rows[1]["wall s"], 64)

@@ -158,7 +158,7 @@ func (s *site) run(st step) string {
 	s.search(st.args, map[string][]byte{"standard output": stdout.Bytes(), "standard error": stderr.Bytes()})
 	out := stdout.String() + stderr.String()
 	if code := cmd.ProcessState.ExitCode(); !s.anyEnd && (code != st.exit || !strings.Contains(out, st.prints)) {
-		s.Errorf("mayfly %s ended with %d, not %d, or did not print %q:\n%s", st.args, code, st.exit, st.prints, s.readable(out))
+		s.Errorf("mayfly %s: got exit status %d, want %d, and %q printed:\n%s", st.args, code, st.exit, st.prints, s.readable(out))
 	}
 	s.learn()
 	return out

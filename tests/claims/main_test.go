@@ -101,7 +101,7 @@ func (s *site) must(dir string, args ...string) string {
 	s.Helper()
 	r := s.run(dir, args...)
 	if r.code != 0 {
-		s.Fatalf("mayfly %s: exit status %d\n%s", strings.Join(args, " "), r.code, r.output)
+		s.Fatalf("mayfly %s: got the exit status %d, want 0\n%s", strings.Join(args, " "), r.code, r.output)
 	}
 	return r.output
 }

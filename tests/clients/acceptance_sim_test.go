@@ -227,7 +227,7 @@ resource "echo" "e" {}
 	cloud := os.Getenv(simcloud.EnvDir)
 	resource.Test(t, c)
 	if open, err := simcloud.OpenLeases(cloud); err != nil || len(open) != 0 {
-		t.Errorf("%d leases are open, %v", len(open), err)
+		t.Errorf("open leases: got %d, %v, want none", len(open), err)
 	}
 }
 

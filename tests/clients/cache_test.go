@@ -86,7 +86,7 @@ func sound(t *testing.T, cache string, projects []*tfexec.Terraform) {
 		}
 	}
 	if len(packages) != 1 || len(others) != 0 {
-		t.Errorf("the cache has %q and %q", packages, others)
+		t.Errorf("cache: got %q and %q, want one package and nothing else", packages, others)
 	}
 	var first []byte
 	for _, tf := range projects {
@@ -96,7 +96,7 @@ func sound(t *testing.T, cache string, projects []*tfexec.Terraform) {
 			first = lock
 		}
 		if !bytes.Equal(first, lock) || !bytes.Contains(lock, []byte("h1:")) {
-			t.Errorf("lock files differ, or lack checksums:\n%s\n%s", first, lock)
+			t.Errorf("lock file: got\n%s\nwant the same with checksums as\n%s", lock, first)
 		}
 		to, err := filepath.EvalSymlinks(filepath.Join(tf.WorkingDir(), ".terraform", "providers", filepath.FromSlash(inPlace())))
 		ok(t, "the installed package", err)
@@ -217,6 +217,6 @@ func TestKilledInit(t *testing.T) {
 		return name == "main.tf" || name == ".terraform.lock.hcl" || name == ".terraform/terraform.tfstate" || strings.HasPrefix(name, ".terraform/providers/"+inPlace()) ||
 			filepath.Dir(name) == ".terraform/installing" && strings.HasSuffix(name, ".lock")
 	}); len(left) != 0 {
-		t.Errorf("the killed init has left %q", left)
+		t.Errorf("left by the killed init: got %q, want nothing", left)
 	}
 }

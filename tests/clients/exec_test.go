@@ -79,7 +79,7 @@ func TestChosenVersion(t *testing.T) {
 	got, _, err := tf.Version(ctx, true)
 	ok(t, "version", err)
 	if got.String() != "1.16.2" {
-		t.Errorf("clients are told version %s", got)
+		t.Errorf("version told to clients: got %s, want 1.16.2", got)
 	}
 	ok(t, "init", tf.Init(ctx))
 	_, err = tf.Plan(ctx, tfexec.Out("saved"))
@@ -133,7 +133,7 @@ func TestSavedPlan(t *testing.T) {
 	state, err := tf.Show(ctx)
 	ok(t, "show after destroy", err)
 	if got := resources(state); len(got) != 0 {
-		t.Errorf("after destroy the state has %q", slices.Sorted(maps.Keys(got)))
+		t.Errorf("state after destroy: got %q, want nothing", slices.Sorted(maps.Keys(got)))
 	}
 	noCanary(t, tf, "after destroy")
 }
@@ -165,10 +165,10 @@ func checkCreation(t *testing.T, plan *tfjson.Plan) {
 		t.Errorf("sensitive parts of terraform_data.label.input (-want +got):\n%s", diff)
 	}
 	if out := plan.OutputChanges["hidden"]; out == nil || out.AfterSensitive != true {
-		t.Errorf("output hidden is not sensitive: %+v", out)
+		t.Errorf("output hidden: got %+v, want it sensitive", out)
 	}
 	if out := plan.OutputChanges["id"]; out == nil || out.AfterUnknown != true {
-		t.Errorf("output id is not unknown: %+v", out)
+		t.Errorf("output id: got %+v, want it unknown", out)
 	}
 	vars := map[string]any{}
 	for name, v := range plan.Variables {
@@ -218,7 +218,7 @@ func checkApplied(t *testing.T, tf *tfexec.Terraform) {
 	have := resources(state)
 	secret, data := have["keep_secret.db"], have["terraform_data.label"]
 	if len(have) != 2 || secret == nil || data == nil {
-		t.Fatalf("the state has %q", slices.Sorted(maps.Keys(have)))
+		t.Fatalf("state: got %q, want keep_secret.db and terraform_data.label", slices.Sorted(maps.Keys(have)))
 	}
 	want := map[string]any{"id": "keep:secret/db", "description": nil, "name": "db", "value_wo": nil, "value_wo_version": json.Number("1"), "version": json.Number("1")}
 	if diff := cmp.Diff(want, secret.AttributeValues); diff != "" {
@@ -253,14 +253,14 @@ func TestDirectApply(t *testing.T) {
 	state, err := tf.Show(ctx)
 	ok(t, "show", err)
 	if got := resources(state)["keep_secret.db"].AttributeValues["version"]; got != json.Number("2") {
-		t.Errorf("version after the second round: %v", got)
+		t.Errorf("version after the second round: got %v, want 2", got)
 	}
 	ok(t, "replacing apply", tf.Apply(ctx, tfexec.Var(password), tfexec.Var("round=2"), tfexec.Replace("terraform_data.label")))
 	ok(t, "targeted destroy", tf.Destroy(ctx, tfexec.Var(password), tfexec.Target("keep_secret.db")))
 	state, err = tf.Show(ctx)
 	ok(t, "show", err)
 	if got := resources(state); len(got) != 1 || got["terraform_data.label"] == nil {
-		t.Errorf("after the targeted destroy the state has %q", slices.Sorted(maps.Keys(got)))
+		t.Errorf("state after the targeted destroy: got %q, want terraform_data.label", slices.Sorted(maps.Keys(got)))
 	}
 }
 
@@ -312,7 +312,7 @@ func TestStreams(t *testing.T) {
 	changed, err := tf.PlanJSON(ctx, &stream, tfexec.Var(password))
 	ok(t, "plan", err)
 	if got := messages(t, stream.Bytes()); !changed || !slices.Contains(got, "planned_change") || !slices.Contains(got, "change_summary") || got[0] != "version" {
-		t.Errorf("messages of plan: %q", got)
+		t.Errorf("plan: got changes %t and the messages %q, want version first, planned_change and change_summary", changed, got)
 	}
 	stream.Reset()
 	ok(t, "apply", tf.ApplyJSON(ctx, &stream, tfexec.Var(password)))

@@ -178,7 +178,7 @@ func TestPlanOptions(t *testing.T) {
 	changed, err = tf.Plan(ctx, tfexec.State("s.tfstate"), tfexec.Out("p"), tfexec.RefreshOnly(true))
 	ok(t, "only refresh", err)
 	if plan, err := tf.ShowPlanFile(ctx, "p"); err != nil || !changed || len(plan.ResourceDrift) != 1 || len(actions("p")) != 0 {
-		t.Errorf("only refresh: changes %t, %v", changed, err)
+		t.Errorf("refresh only: got changes %t, %v, want one drift and no actions", changed, err)
 	}
 	if _, err := tf.Plan(ctx, tfexec.AllowDeferral(true)); err == nil || !strings.Contains(err.Error(), "experiment") {
 		t.Errorf("an option for experimental versions: %v", err)
@@ -235,7 +235,7 @@ func TestOutputAndShowOptions(t *testing.T) {
 		t.Errorf("the output: got %s, want %s", got, "17")
 	}
 	if out, err := tf.Output(ctx); err != nil || len(out) != 0 {
-		t.Errorf("outputs of no state: %v, %v", out, err)
+		t.Errorf("outputs of no state: got %v, %v, want none", out, err)
 	}
 	nothing, err := tf.Show(ctx, tfexec.JSONNumber(false))
 	ok(t, "show", err)
@@ -250,7 +250,7 @@ func TestOutputAndShowOptions(t *testing.T) {
 		file, err := tf.ShowStateFile(ctx, "s.tfstate", tfexec.JSONNumber(number))
 		ok(t, "show", err)
 		if got := plan.Variables["label"]; got == nil || got.Value != "default" {
-			t.Errorf("the label of the plan is %v", got)
+			t.Errorf("label of the plan: got %v, want \"default\"", got)
 		}
 		if got := resources(file)["terraform_data.c"].AttributeValues["input"]; got != want {
 			t.Errorf("the number %v came as: got %T, want %T", got, got, want)

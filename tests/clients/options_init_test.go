@@ -87,7 +87,7 @@ func TestInitOptions(t *testing.T) {
 	var stream bytes.Buffer
 	ok(t, "init as a stream", other.InitJSON(ctx, &stream, tfexec.Upgrade(true)))
 	if got := told(t, stream.Bytes()); len(got) < 2 || got[0] != "version" {
-		t.Errorf("messages: %q", got)
+		t.Errorf("messages: got %q, want at least two, version first", got)
 	}
 }
 
@@ -179,6 +179,6 @@ func TestDocuments(t *testing.T) {
 	ok(t, "show", err)
 	thing := resources(state)["sim_thing.x"]
 	if thing == nil || thing.IdentityValues["name"] != "x" || thing.Mode != tfjson.ManagedResourceMode || thing.SchemaVersion != 1 {
-		t.Errorf("sim_thing.x in the state: %+v", thing)
+		t.Errorf("sim_thing.x in the state: got %+v, want a managed resource of schema version 1 with the identity x", thing)
 	}
 }

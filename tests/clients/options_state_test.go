@@ -90,7 +90,7 @@ func TestWorkspaceOptions(t *testing.T) {
 	}
 	ok(t, "delete", tf.WorkspaceDelete(ctx, "copy", tfexec.Force(true)))
 	if names, _, err := tf.WorkspaceList(ctx); err != nil || !slices.Equal(names, []string{"default"}) {
-		t.Errorf("the workspaces are %q, %v", names, err)
+		t.Errorf("workspaces: got %q, %v, want default alone", names, err)
 	}
 }
 

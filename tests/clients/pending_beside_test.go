@@ -22,11 +22,11 @@ func TestFormat(t *testing.T) {
 	tf, ctx := project(t, map[string]string{"good.tf": formatted, "bad.tf": unformatted, "sub/bad.tf": unformatted}), t.Context()
 	got, err := tf.FormatString(ctx, unformatted)
 	if err != nil || got != formatted {
-		t.Errorf("formatted to %q, %v", got, err)
+		t.Errorf("FormatString: got %q, %v, want %q", got, err, formatted)
 	}
 	var out strings.Builder
 	if err := tf.Format(ctx, strings.NewReader(unformatted), &out); err != nil || out.String() != formatted {
-		t.Errorf("formatted to %q, %v", out.String(), err)
+		t.Errorf("Format: got %q, %v, want %q", out.String(), err, formatted)
 	}
 	if _, err := tf.FormatString(ctx, "variable {{{"); err == nil {
 		t.Error("formatted what cannot be parsed")
@@ -36,7 +36,7 @@ func TestFormat(t *testing.T) {
 		done, files, err := tf.FormatCheck(ctx, opts...)
 		slices.Sort(files)
 		if err != nil || done != (want == nil) || !slices.Equal(files, want) {
-			t.Errorf("check: formatted %t, files %q, %v", done, files, err)
+			t.Errorf("FormatCheck: got formatted %t, files %q, %v, want the unformatted files %q", done, files, err, want)
 		}
 	}
 	check([]string{"bad.tf"})
@@ -47,7 +47,7 @@ func TestFormat(t *testing.T) {
 	check(nil, tfexec.Recursive(true))
 	text, err := os.ReadFile(filepath.Join(tf.WorkingDir(), "sub", "bad.tf"))
 	if err != nil || string(text) != formatted {
-		t.Errorf("the file has %q, %v", text, err)
+		t.Errorf("file: got %q, %v, want %q", text, err, formatted)
 	}
 }
 

@@ -37,16 +37,16 @@ func TestQueryJSON(t *testing.T) {
 		case tfjson.ListResourceFoundMessage:
 			found = append(found, m.ListResourceFound.DisplayName)
 			if m.ListResourceFound.ResourceObject["name"] != m.ListResourceFound.Identity["name"] || !strings.Contains(m.ListResourceFound.Config, "sim_thing") {
-				t.Errorf("found %+v", m.ListResourceFound)
+				t.Errorf("got %+v, want the name as identity and a configuration of sim_thing", m.ListResourceFound)
 			}
 		case tfjson.ListCompleteMessage:
 			total = m.ListComplete.Total
 		}
 	}
 	if got := strings.Join(found, ", "); got != "The thing x0, The thing x1" || total != 2 {
-		t.Errorf("%d results: %s", total, got)
+		t.Errorf("got %d results: %s, want 2: the things x0 and x1", total, got)
 	}
 	if text, err := os.ReadFile(filepath.Join(tf.WorkingDir(), "generated.tf")); err != nil || strings.Count(string(text), "import {") != 2 {
-		t.Errorf("%v, %s", err, text)
+		t.Errorf("generated.tf: got %v, %s, want two import blocks", err, text)
 	}
 }

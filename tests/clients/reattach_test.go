@@ -74,7 +74,7 @@ resource "keep_note" "a" {
 	}
 	plan, err := tf.ShowPlanFile(ctx, "p", provider)
 	if err != nil || len(plan.ResourceChanges) != 1 {
-		t.Errorf("show: %v, %v", plan, err)
+		t.Errorf("ShowPlanFile: got %v, %v, want one change", plan, err)
 	}
 	_, err = tf.ShowPlanFileRaw(ctx, "p", provider)
 	ok(t, "show as text", err)
@@ -86,11 +86,11 @@ resource "keep_note" "a" {
 	ok(t, "apply as a stream", tf.ApplyJSON(ctx, &stream, provider))
 	state, err := tf.Show(ctx, provider)
 	if err != nil || len(resources(state)) != 1 {
-		t.Errorf("show: %v, %v", state, err)
+		t.Errorf("Show: got %v, %v, want one resource", state, err)
 	}
 	file, err := tf.ShowStateFile(ctx, "terraform.tfstate", provider)
 	if err != nil || len(resources(file)) != 1 {
-		t.Errorf("show: %v, %v", file, err)
+		t.Errorf("ShowStateFile: got %v, %v, want one resource", file, err)
 	}
 	ok(t, "state rm", tf.StateRm(ctx, "keep_note.a"))
 	ok(t, "import", tf.Import(ctx, "keep_note.a", "a", provider))
@@ -99,10 +99,10 @@ resource "keep_note" "a" {
 	ok(t, "select", tf.WorkspaceSelect(ctx, "default", provider))
 	names, _, err := tf.WorkspaceList(ctx, provider)
 	if err != nil || !slices.Equal(names, []string{"default", "other"}) {
-		t.Errorf("workspaces %q, %v", names, err)
+		t.Errorf("workspaces: got %q, %v, want default and other", names, err)
 	}
 	if name, err := tf.WorkspaceShow(ctx, provider); err != nil || name != "default" {
-		t.Errorf("workspace %q, %v", name, err)
+		t.Errorf("workspace: got %q, %v, want \"default\"", name, err)
 	}
 	ok(t, "delete", tf.WorkspaceDelete(ctx, "other", provider))
 	ok(t, "destroy", tf.Destroy(ctx, provider))

@@ -46,7 +46,7 @@ func TestSettings(t *testing.T) {
 	ok(t, "init", tf.Init(ctx))
 	ok(t, "apply", tf.Apply(ctx))
 	if !strings.Contains(stdout.String(), "Apply complete! Resources: 3 added, 0 changed, 0 destroyed.") || stderr.Len() != 0 {
-		t.Errorf("apply said %q and, about errors, %q", stdout.String(), stderr.String())
+		t.Errorf("apply: got %q and, about errors, %q, want 3 added and no errors", stdout.String(), stderr.String())
 	}
 	if !strings.Contains(logged.text.String(), "-auto-approve") {
 		t.Errorf("logged: %s", logged.text.String())
@@ -67,7 +67,7 @@ func TestSettings(t *testing.T) {
 	}
 	ok(t, "environment", tf.SetEnv(nil))
 	if name, err := tf.WorkspaceShow(ctx); err != nil || name != "default" {
-		t.Errorf("workspace %s, %v", name, err)
+		t.Errorf("workspace: got %q, %v, want \"default\"", name, err)
 	}
 }
 

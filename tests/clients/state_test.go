@@ -18,16 +18,16 @@ func TestValidate(t *testing.T) {
 	good, err := initialized(t, secretsConfig).Validate(t.Context())
 	ok(t, "validate", err)
 	if !good.Valid || good.ErrorCount != 0 || len(good.Diagnostics) != 0 {
-		t.Errorf("a valid configuration: %+v", good)
+		t.Errorf("valid configuration: got %+v, want it valid without diagnostics", good)
 	}
 	bad, err := project(t, map[string]string{"main.tf": "variable \"p\" {\n  ephemeral = true\n}\noutput \"p\" {\n  value = var.p\n}\n"}).Validate(t.Context())
 	ok(t, "validate", err)
 	if bad.Valid || bad.ErrorCount != 1 || len(bad.Diagnostics) != bad.ErrorCount+bad.WarningCount {
-		t.Fatalf("an ephemeral value in an output: %+v", bad)
+		t.Fatalf("ephemeral value in an output: got %+v, want one error, counted among the diagnostics", bad)
 	}
 	d := bad.Diagnostics[0]
 	if d.Severity != tfjson.DiagnosticSeverityError || d.Range == nil || d.Range.Filename != "main.tf" || d.Range.Start.Line != 5 || d.Snippet == nil {
-		t.Errorf("the diagnostic lacks its place: %+v", d)
+		t.Errorf("diagnostic: got %+v, want an error on line 5 of main.tf with a snippet", d)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestImportAndForget(t *testing.T) {
 	before := ids(t, tf)
 	ok(t, "state rm", tf.StateRm(ctx, "keep_note.a"))
 	if got := ids(t, tf); got["keep_note.a"] != "" || len(got) != 1 {
-		t.Errorf("after state rm: %v", got)
+		t.Errorf("after state rm: got %v, want one object without keep_note.a", got)
 	}
 	ok(t, "import", tf.Import(ctx, "keep_note.a", "a"))
 	if diff := cmp.Diff(before, ids(t, tf)); diff != "" {
@@ -138,17 +138,17 @@ func TestWorkspaces(t *testing.T) {
 	names, current, err := tf.WorkspaceList(ctx)
 	ok(t, "list", err)
 	if !slices.Equal(names, []string{"default", "other"}) || current != "other" {
-		t.Errorf("the workspaces are %q, selected %q", names, current)
+		t.Errorf("workspaces: got %q, selected %q, want default and other, selected other", names, current)
 	}
 	if got := ids(t, tf); len(got) != 0 {
-		t.Errorf("a new workspace has %v", got)
+		t.Errorf("new workspace: got %v, want it empty", got)
 	}
 	ok(t, "select", tf.WorkspaceSelect(ctx, "default"))
 	if name, err := tf.WorkspaceShow(ctx); err != nil || name != "default" {
-		t.Errorf("show: %q, %v", name, err)
+		t.Errorf("workspace: got %q, %v, want \"default\"", name, err)
 	}
 	if got := ids(t, tf); len(got) != 2 {
-		t.Errorf("the default workspace has %v", got)
+		t.Errorf("default workspace: got %v, want 2 objects", got)
 	}
 	ok(t, "delete", tf.WorkspaceDelete(ctx, "other"))
 	if err := tf.WorkspaceSelect(ctx, "other"); err == nil {

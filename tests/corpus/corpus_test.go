@@ -56,7 +56,7 @@ func judge(t *testing.T, c *corpus.Case) {
 			t.Errorf("%s:\n\t%s\nwant\n\t%s", r.Command, got[i], r.Ours)
 		}
 		if wrong := r.Explain(); wrong != "" {
-			t.Errorf("%s: %s", r.Command, wrong)
+			t.Errorf("%s: got %q wrong with the explanation, want nothing", r.Command, wrong)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func (e engine) must(t *testing.T, want int, dir string, args ...string) string 
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != want {
-		t.Fatalf("%s %s ended with %v, not %d:\n%s", e.name, strings.Join(args, " "), err, want, out)
+		t.Fatalf("%s %s: got %v, want exit status %d:\n%s", e.name, strings.Join(args, " "), err, want, out)
 	}
 	return string(out)
 }
@@ -93,7 +93,7 @@ func (e engine) destroy(t *testing.T, dir string, vars ...string) {
 	t.Helper()
 	e.must(t, 0, dir, append([]string{"destroy", "-no-color", "-input=false", "-auto-approve"}, vars...)...)
 	if left := strings.TrimSpace(e.must(t, 0, dir, "state", "list")); left != "" {
-		t.Errorf("after destroy by %s the state has:\n%s", e.name, left)
+		t.Errorf("state after destroy by %s: got\n%s\nwant nothing", e.name, left)
 	}
 }
 

@@ -54,7 +54,7 @@ func TestTurns(t *testing.T) {
 					value := fmt.Sprintf("value%d", i)
 					takeTurns(t, n, server.Block(fmt.Sprintf("turns%d", i)), value)
 					if clear := strings.Contains(string(server.Contents()), value); clear != (way == "") {
-						t.Errorf("whether the server has the state in clear: %t", clear)
+						t.Errorf("state in clear on the server: got %t, want %t", clear, way == "")
 					}
 				})
 			}

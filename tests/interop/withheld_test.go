@@ -89,7 +89,7 @@ func TestWithheld(t *testing.T) {
 	filetest.Lay(t, dir, with)
 	out = ours.must(t, 0, dir, "apply", "-no-color", "-input=false", "-auto-approve", second)
 	if !strings.Contains(out, "Resources: 0 added, 0 changed, 0 destroyed.") || strings.Count(out, "no longer stored") != 4 {
-		t.Errorf("mayfly does not only take four values out of the state:\n%s", out)
+		t.Errorf("apply: got\n%s\nwant no changes but four values taken out of the state", out)
 	}
 	stateHas(t, dir, false)
 	ours.unchanged(t, dir, second)

@@ -162,7 +162,7 @@ func (d *disk) each(check func(r *faulted)) {
 	d.Helper()
 	whole := d.run(failure{}, 0)
 	if whole.code != 0 {
-		d.Fatalf("without a failure: exit status %d\n%s", whole.code, whole.output)
+		d.Fatalf("without a failure: got exit status %d, want 0\n%s", whole.code, whole.output)
 	}
 	calls := whole.calls
 	parent := d.T
@@ -208,7 +208,7 @@ func role(path string) string {
 func (d *disk) explained(r *faulted) {
 	d.Helper()
 	if r.code != 0 && r.code != 1 || strings.Contains(r.output, "goroutine ") || strings.Contains(r.output, "panic") {
-		d.Errorf("exit status %d", r.code)
+		d.Errorf("got exit status %d, want 0 or 1 without a panic\n%s", r.code, r.output)
 	}
 	named := func(c sysfault.Call) bool {
 		return strings.Contains(r.output, strings.TrimPrefix(role(c.Path), ".")) || strings.Contains(r.output, filepath.Base(filepath.Dir(c.Path)))
@@ -262,7 +262,7 @@ func (s *site) converges(objects int) {
 	s.must(0, "apply", "-auto-approve")
 	s.must(0, "plan", "-detailed-exitcode")
 	if have := s.recorded(); len(have) != objects {
-		s.Errorf("the state has %d objects, not %d", len(have), objects)
+		s.Errorf("state: got %d objects, want %d", len(have), objects)
 	}
 }
 
@@ -334,7 +334,7 @@ func TestFaultsMove(t *testing.T) {
 		d.repair(r.output)
 		have, uncertain := d.recorded(), r.code == 1 && strings.Contains(r.output, "Failed to save the state")
 		if _, moved := have["moved"]; len(have) != 4 || !uncertain && moved != (r.code == 0) {
-			d.Errorf("exit status %d, and the state has %v", r.code, have)
+			d.Errorf("exit status %d: got the state %v, want 4 objects, moved if it succeeded", r.code, have)
 		}
 	})
 }

@@ -38,7 +38,7 @@ func (s *site) converged() []string {
 	s.must(0, "plan", "-detailed-exitcode")
 	have := s.recorded()
 	if len(have) != count {
-		s.Errorf("the state has %d objects, not %d", len(have), count)
+		s.Errorf("state: got %d objects, want %d", len(have), count)
 	}
 	var names []string
 	for _, o := range s.orphans(have) {
@@ -80,7 +80,7 @@ func TestSIGKILLDestroy(t *testing.T) {
 			have := s.recorded()
 			for _, m := range destroyed.FindAllStringSubmatch(r.output, -1) {
 				if have[m[1]] != "" {
-					t.Errorf("sim_thing.%s was reported as destroyed but is in the state", m[1])
+					t.Errorf("sim_thing.%s, reported as destroyed: got %q in the state, want it gone", m[1], have[m[1]])
 				}
 			}
 			for _, o := range s.orphans(have) {

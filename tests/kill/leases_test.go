@@ -113,7 +113,7 @@ func TestUnreadFailureIsListed(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	if out := s.must(0, "plan", "-no-color"); len(leftOpen.FindAllString(out, -1)) != 1 {
-		t.Errorf("the instance is not listed once:\n%s", out)
+		t.Errorf("plan: got\n%s\nwant the instance that was left open listed once", out)
 	}
 	if out := s.must(0, "plan", "-no-color"); leftOpen.MatchString(out) {
 		t.Errorf("the instance is listed again:\n%s", out)

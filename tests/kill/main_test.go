@@ -120,7 +120,7 @@ func (s *site) must(want int, args ...string) string {
 	var stdout, stderr bytes.Buffer
 	cmd := s.command(&stdout, &stderr, args...)
 	if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != want {
-		s.Fatalf("mayfly %s ended with %v, not %d:\n%s%s", strings.Join(args, " "), err, want, &stdout, &stderr)
+		s.Fatalf("mayfly %s: got %v, want exit status %d:\n%s%s", strings.Join(args, " "), err, want, &stdout, &stderr)
 	}
 	return stdout.String()
 }

@@ -53,7 +53,7 @@ func TestPowerCut(t *testing.T) {
 	}
 	s.quiet(cmd.Process.Pid)
 	if last := cuts[len(cuts)-1]; len(last.Done) != objects {
-		t.Fatalf("at the end these are done: %q", last.Done)
+		t.Fatalf("operations done at the end: got %q, want %d", last.Done, objects)
 	}
 	t.Logf("%d things may be left", len(cuts))
 	step := max(1, len(cuts)/cutsTried)

@@ -44,7 +44,7 @@ func TestFaultsRead(t *testing.T) {
 				after, err := os.ReadFile(filepath.Join(d.dir, "terraform.tfstate"))
 				needed := len(r.failed) == 1 && r.failed[0].Name != "close" && filepath.Base(r.failed[0].Path) != "mayfly-durations.json"
 				if needed && (r.code != 1 || err != nil || !bytes.Equal(before, after)) {
-					d.Errorf("exit status %d, and the state is now: %v\n%s", r.code, err, after)
+					d.Errorf("got exit status %d, %v and the state\n%s\nwant exit status 1 and the state unchanged:\n%s", r.code, err, after, before)
 				}
 				d.repair(r.output)
 				if args[0] != "state" {

@@ -78,12 +78,12 @@ func TestReaderThatGoesOn(t *testing.T) {
 				last = sc.Text()
 				if text, ok := printedBy(last); ok {
 					if printed++; text != fmt.Sprint(printed) {
-						t.Fatalf("line %d is %q", printed, text)
+						t.Fatalf("line %d: got %q, want its number", printed, text)
 					}
 				}
 			}
 			if err := cmd.Wait(); err != nil || printed != lines {
-				t.Errorf("%d lines of %d; %v\n%s", printed, lines, err, errs)
+				t.Errorf("got %d lines, %v, want %d\n%s", printed, err, lines, errs)
 			}
 			if want := map[string]string{"text": "", "json": `"type":"outputs"`}[format]; !strings.Contains(last, want) {
 				t.Errorf("the last line is %q", last)
@@ -127,7 +127,7 @@ func TestReaderThatStands(t *testing.T) {
 				t.Fatal("the program did not end")
 			}
 			if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(errs.String(), "The end of the output is missing") {
-				t.Errorf("exit status %d\n%s", code, errs)
+				t.Errorf("got exit status %d, want 1 and that the end is missing\n%s", code, errs)
 			}
 			if open := s.transcript().Unclosed(); len(open) > 0 {
 				t.Errorf("left open: %q", open)
@@ -173,11 +173,11 @@ func TestReaderThatIsGone(t *testing.T) {
 		err = cmd.Run()
 		_ = to.Close()
 		if code := cmd.ProcessState.ExitCode(); code != test.want || test.text == "" && errs.Len() > 0 || !strings.Contains(errs.String(), test.text) {
-			t.Errorf("%q: exit status %d (%v)\n%s", test.args, code, err, &errs)
+			t.Errorf("%q: got exit status %d (%v), want %d and %q\n%s", test.args, code, err, test.want, test.text, &errs)
 		}
 	}
 	if n := s.transcript().Count(creation); n != 2 {
-		t.Errorf("%d objects were created", n)
+		t.Errorf("got %d objects created, want 2", n)
 	}
 	fifo := filepath.Join(s.dir, "messages")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {

@@ -29,7 +29,7 @@ func TestFullOutput(t *testing.T) {
 		var errs bytes.Buffer
 		cmd := s.command(full, &errs, strings.Fields(command)...)
 		if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 || strings.Count(errs.String(), "no space left on device") != 1 {
-			t.Errorf("%s: %v\n%s", command, err, &errs)
+			t.Errorf("%s: got %v, want exit status 1, and the missing space reported once\n%s", command, err, &errs)
 		}
 	}
 }
@@ -64,7 +64,7 @@ func TestFewDescriptors(t *testing.T) {
 	for _, limit := range []string{"8", "10", "12", "14", "16", "18"} {
 		code, out := s.shell("ulimit -n " + limit + "; exec \"$0\" apply -auto-approve -no-color")
 		if code != 0 && (code != 1 || !strings.Contains(strings.Join(strings.Fields(out), " "), "too many open files")) {
-			t.Errorf("%s files: exit status %d\n%s", limit, code, out)
+			t.Errorf("%s files: got exit status %d, want 0, or 1 and too many open files\n%s", limit, code, out)
 		}
 	}
 	s.converges(4)

@@ -40,7 +40,7 @@ func TestVanished(t *testing.T) {
 			s.enter(s.dir)
 			code, kept := cmd.ProcessState.ExitCode(), advice.FindStringSubmatch(out.String())
 			if whole := what == "."; code != 0 && !whole || whole && (code != 1 || kept == nil) {
-				t.Fatalf("exit status %d\n%s", code, out)
+				t.Fatalf("got exit status %d, want 0, or 1 and advice without the directory\n%s", code, out)
 			}
 			if kept != nil {
 				s.must(0, strings.Fields(kept[1])[1:]...)

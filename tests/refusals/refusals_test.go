@@ -268,7 +268,7 @@ func (s *site) run(args ...string) (string, int) {
 func (s *site) must(args ...string) {
 	s.Helper()
 	if out, code := s.run(args...); code != 0 {
-		s.Fatalf("mayfly %s ended with %d:\n%s", strings.Join(args, " "), code, out)
+		s.Fatalf("mayfly %s: got exit status %d, want 0:\n%s", strings.Join(args, " "), code, out)
 	}
 }
 
@@ -278,7 +278,7 @@ func (s *site) refused(name string) {
 	before := s.service.Contents()
 	out, code := s.run("apply", "-auto-approve", "-input=false")
 	if code != 1 {
-		s.Errorf("%s: exit status %d:\n%s", name, code, out)
+		s.Errorf("%s: got exit status %d, want 1:\n%s", name, code, out)
 	}
 	for _, text := range []string{"hunter", "panic", "goroutine"} {
 		if strings.Contains(out, text) {
@@ -286,7 +286,7 @@ func (s *site) refused(name string) {
 		}
 	}
 	if after := states(s.service.Contents()); !slices.Equal(states(before), after) {
-		s.Errorf("%s: what is stored has changed", name)
+		s.Errorf("%s: got %d stored states, some of them changed, want the %d of before", name, len(after), len(states(before)))
 	}
 	s.note(name, out)
 }
@@ -407,7 +407,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?( ?[+-]\d{4} UTC|Z| UTC)?( m=\S+)?`), "TIME"},
 	{regexp.MustCompile(`\S+@\S+`), "WHO"},
 	{regexp.MustCompile(`on \S+, in /\S*/journals/[0-9a-f]+`), "on MACHINE, in DIR"},
-	{regexp.MustCompile(`(unexpected EOF|read tcp .*) \(tried`), "NETWORK ERROR (tried"},
+	{regexp.MustCompile(`(unexpected EOF|read tcp .*) \(tried \d+ times\)`), "NETWORK ERROR (tried N times)"},
 	{regexp.MustCompile(`/\S*/(TestRefusals|mayfly-refusals)\S*/`), "DIR/"},
 	{regexp.MustCompile(`\n[A-Z][^\n]* is taking more than \d+s\.\.\.\n\n`), ""},
 	{regexp.MustCompile(`tried \d+ times in (\d+m)?\d+s`), "tried N times"},

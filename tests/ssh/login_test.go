@@ -34,7 +34,7 @@ func TestPrivateKey(t *testing.T) {
 	s.says(out, "terraform_data.x (remote-exec): Connecting to remote host via SSH...", "Host: 127.0.0.1", "User: "+me(t),
 		"Private key: true", "Password: false", "Checking Host Key: true", "(remote-exec): Connected!", "(remote-exec): I am "+me(t))
 	if got := s.onHost("here"); got != "here\n" {
-		t.Errorf("on the host: %q", got)
+		t.Errorf("on the host: got %q, want \"here\\n\"", got)
 	}
 	s.hides(out, "PRIVATE KEY", strings.Split(k.pem, "\n")[1])
 	s.noScripts()
@@ -89,10 +89,10 @@ provisioner "file" {
 	s.write("given_host", bastion.hostKey)
 	s.says(s.apply(0), "Using configured bastion host...", "I am "+me(t))
 	if got := s.onHost("here") + s.onHost("file"); got != "here\ntext" {
-		t.Errorf("on the host: %q", got)
+		t.Errorf("on the host: got %q, want \"here\\ntext\"", got)
 	}
 	if n := strings.Count(bastion.log.String(), "Accepted publickey"); n != 2 {
-		t.Errorf("%d logins at the bastion:\n%s", n, bastion.log)
+		t.Errorf("got %d logins at the bastion, want 2:\n%s", n, bastion.log)
 	}
 }
 

@@ -88,7 +88,7 @@ func (s *site) must(args ...string) string {
 	s.Helper()
 	out, status := s.run(args...)
 	if status != 0 {
-		s.Fatalf("mayfly %s ended with %d:\n%s", strings.Join(args, " "), status, out)
+		s.Fatalf("mayfly %s: got exit status %d, want 0:\n%s", strings.Join(args, " "), status, out)
 	}
 	return out
 }
@@ -99,7 +99,7 @@ func (s *site) apply(wantStatus int) string {
 	s.env = append(s.env, "TF_LOG=trace", "TF_LOG_PATH="+filepath.Join(s.dir, "trace.log"))
 	out, status := s.run("apply", "-auto-approve", "-no-color")
 	if status != wantStatus {
-		s.Fatalf("apply ended with %d, not %d:\n%s", status, wantStatus, out)
+		s.Fatalf("apply: got exit status %d, want %d:\n%s", status, wantStatus, out)
 	}
 	return out
 }

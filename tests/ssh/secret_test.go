@@ -55,7 +55,7 @@ provisioner "local-exec" { command = "echo word-$(echo of-here)" }
 	s.says(out, "(remote-exec): "+suppressed, "Host: 127.0.0.1", "Private key: true", "(local-exec): word-of-here")
 	s.hides(out, append(keyLines(k), "word-of-output", "PRIVATE KEY")...)
 	if got := s.onHost("file"); got != "text" {
-		t.Errorf("on the host: %q", got)
+		t.Errorf("on the host: got %q, want \"text\"", got)
 	}
 	s.onHost("ran")
 	s.noScripts()
@@ -220,13 +220,13 @@ func TestE71EphemeralPassword(t *testing.T) {
 	s.must("validate")
 	s.must("plan")
 	if n := s.transcript().Count(simlog.Filter{RPC: "OpenEphemeralResource"}); n != 0 {
-		t.Errorf("planning has opened %d for provisioners", n)
+		t.Errorf("planning: got %d opened for provisioners, want none", n)
 	}
 	out := s.apply(0)
 	s.says(out, "(remote-exec): (output suppressed due to sensitive, ephemeral value in config)")
 	s.hides(out, "CANARY", "got ")
 	if got := s.onHost("file"); got != simcloud.Canary("sim_secret", "script") {
-		t.Errorf("on the host: %q", got)
+		t.Errorf("on the host: got %q, want the word of sim_secret.script", got)
 	}
 	s.onHost("ran")
 	s.noScripts()
@@ -238,7 +238,7 @@ func TestE71EphemeralPassword(t *testing.T) {
 		}
 	}
 	if len(opened) != 2 || opened["password"] != 1 || opened["script"] != 1 {
-		t.Errorf("opened: %v", opened)
+		t.Errorf("opened: got %v, want password and script once each", opened)
 	}
 	if refused.Load() != 0 {
 		t.Error("another password was tried")
@@ -313,16 +313,16 @@ resource "sim_thing" "x" {
 }`, port))
 	s.apply(0)
 	if n := s.transcript().Count(simlog.Filter{RPC: "OpenEphemeralResource"}); n != 0 {
-		t.Errorf("creating has opened %d", n)
+		t.Errorf("creating: got %d opened, want none", n)
 	}
 	out := s.must("destroy", "-auto-approve", "-no-color")
 	s.says(out, "(remote-exec): (output suppressed due to sensitive, ephemeral value in config)")
 	s.hides(out, "CANARY", "got-it")
 	if got := s.onHost("destroyed") + s.onHost("file"); got != "x-1\nx" {
-		t.Errorf("on the host: %q", got)
+		t.Errorf("on the host: got %q, want \"x-1\\nx\"", got)
 	}
 	s.noScripts()
 	if w := s.transcript().Windows(); len(w) != 1 || !w[0].Closed() {
-		t.Errorf("windows: %v", w)
+		t.Errorf("windows: got %v, want one that is closed", w)
 	}
 }

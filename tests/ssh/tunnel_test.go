@@ -53,12 +53,12 @@ resource "terraform_data" "x" {
 	s.says(out, "ephemeral.keep_tunnel.t: Opening complete", "ephemeral.keep_tunnel.t: Closing complete")
 	s.hides(out, "PRIVATE KEY", strings.Split(outer.pem, "\n")[1])
 	if got := s.onHost("here"); got != "here\n" {
-		t.Errorf("on the host: %q", got)
+		t.Errorf("on the host: got %q, want \"here\\n\"", got)
 	}
 	if n := strings.Count(target.log.String(), "Accepted publickey"); n != 1 {
-		t.Errorf("%d logins at the target:\n%s", n, target.log)
+		t.Errorf("got %d logins at the target, want 1:\n%s", n, target.log)
 	}
 	if n := strings.Count(bastion.log.String(), "Accepted publickey"); n != 1 {
-		t.Errorf("%d logins at the bastion:\n%s", n, bastion.log)
+		t.Errorf("got %d logins at the bastion, want 1:\n%s", n, bastion.log)
 	}
 }

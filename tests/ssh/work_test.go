@@ -46,7 +46,7 @@ provisioner "remote-exec" {
 	s.says(out, "-rwx------", "not for a shell", "(remote-exec): from two",
 		`Warning: remote-exec provisioner error`, `Error running the script "scripts/fails.sh": exit status 5`)
 	if got := s.onHost("inline") + s.onHost("order"); got != "in\none\none\ntwo\n" {
-		t.Errorf("on the host: %q", got)
+		t.Errorf("on the host: got %q, want \"in\\none\\none\\ntwo\\n\"", got)
 	}
 	s.noScripts()
 }
@@ -128,7 +128,7 @@ drwxr-xr-x into/src/sub
 		return err
 	})
 	if err != nil || got.String() != want {
-		t.Errorf("on the host: %v\n%s", err, got.String())
+		t.Errorf("on the host: got %q, %v, want %q", got.String(), err, want)
 	}
 }
 
@@ -159,11 +159,11 @@ provisioner "remote-exec" {
 }`)
 	out, status := s.interrupted("begun")
 	if status != 1 {
-		t.Errorf("exit status %d", status)
+		t.Errorf("got exit status %d, want 1", status)
 	}
 	s.says(out, "remote-exec provisioner error", "interrupted: exit status 1")
 	if got := s.onHost("tidied"); got != "tidied\n" {
-		t.Errorf("the command had no chance to end: %q\n%s", got, out)
+		t.Errorf("on the host: got %q, want \"tidied\\n\", so that the command had a chance to end\n%s", got, out)
 	}
 	s.noScripts()
 	s.says(s.must("plan", "-no-color"), "terraform_data.x is tainted")
@@ -241,7 +241,7 @@ resource "terraform_data" "y" {
 }`)
 	out, status := s.run("validate", "-no-color")
 	if status != 1 {
-		t.Errorf("exit status %d", status)
+		t.Errorf("got exit status %d, want 1", status)
 	}
 	s.says(out, `on main.tf line 4`, `needs one of the arguments "inline", "script", "scripts"`, `takes only one of the arguments "inline", "script", "scripts"`,
 		"The list is empty", "An element of the list is null", `needs one of the arguments "source", "content"`, `The argument "destination" is required`,

@@ -69,7 +69,7 @@ func TestPolicy(t *testing.T) {
 		}
 		found, err := policy.Eval(t.Context(), rego.EvalInput(plan))
 		if err != nil || len(found) != 1 {
-			t.Fatalf("%v, %v", found, err)
+			t.Fatalf("Eval: got %v, %v, want one result", found, err)
 		}
 		var messages []string
 		for _, m := range found[0].Expressions[0].Value.([]any) {
@@ -81,7 +81,7 @@ func TestPolicy(t *testing.T) {
 	check := func(got []string, want ...string) {
 		t.Helper()
 		if !slices.Equal(got, want) {
-			t.Errorf("the policy says %q, and should say %q", got, want)
+			t.Errorf("policy: got %q, want %q", got, want)
 		}
 	}
 

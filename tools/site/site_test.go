@@ -44,7 +44,7 @@ func TestPages(t *testing.T) {
 		"docs/images/a.svg", "docs/index.html", "examples/one/main.tf.html", "index.html", "search-index.js", "site.js", "style.css",
 	}
 	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, want) {
-		t.Errorf("the files are %q", got)
+		t.Errorf("files: got %q, want %q", got, want)
 	}
 	for name, wants := range map[string][]string{
 		"index.html": {
@@ -122,7 +122,7 @@ func TestWrite(t *testing.T) {
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "docs", "a.html"))
 	if err != nil || string(text) != "2" {
-		t.Errorf("docs/a.html has %q, %v", text, err)
+		t.Errorf("docs/a.html: got %q, %v, want \"2\"", text, err)
 	}
 	delete(files, "docs/a.html")
 	files["index.html"] = []byte("3")
@@ -130,7 +130,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "index.html")); err != nil || string(text) != "1" {
-		t.Errorf("index.html has %q, %v", text, err)
+		t.Errorf("index.html: got %q, %v, want \"1\"", text, err)
 	}
 }
 

@@ -21,10 +21,10 @@ func TestWrittenIsReadable(t *testing.T) {
 		text := n.Text('f', -1)
 		err := CheckWritten(n)
 		if (err == nil) != Readable(text) || (err == nil) != (JSONNumbers([]byte(`[`+text+`]`), false) == nil) {
-			t.Errorf("a number of %d bytes that starts with %.20s: %v", len(text), text, err)
+			t.Errorf("CheckWritten(a number of %d bytes that starts with %.20s): got %v, want the same as when it is read", len(text), text, err)
 		}
 		if _, stored := CheckStored([]byte("{\n\"a\": "+text+"}"), MaxLevels); (err == nil) != (stored == nil) {
-			t.Errorf("in a document, a number of %d bytes that starts with %.20s: %v", len(text), text, stored)
+			t.Errorf("CheckStored(a number of %d bytes that starts with %.20s): got %v, want the same as CheckWritten: %v", len(text), text, stored, err)
 		}
 	}
 	if err := CheckWritten(new(big.Float).SetInf(true)); !errors.Is(err, ErrInfinite) {
@@ -55,7 +55,7 @@ func TestWritten(t *testing.T) {
 		return read
 	}
 	if got := written(big.NewFloat(0.1)); got.Text('f', -1) != "0.1" || got.Prec() != precision {
-		t.Errorf("0.1 in a format of 53 bits is %s, with %d bits", got.Text('f', -1), got.Prec())
+		t.Errorf("0.1 in a format of 53 bits: got %s, with %d bits, want 0.1, with %d bits", got.Text('f', -1), got.Prec(), uint(precision))
 	}
 	if got := written(new(big.Float).Neg(new(big.Float))); got.Signbit() {
 		t.Error("0 has a sign")
@@ -66,7 +66,7 @@ func TestWritten(t *testing.T) {
 	}
 	for _, n := range []*big.Float{big.NewFloat(0.5), big.NewFloat(12), cty.MustParseNumberVal("0.1").AsBigFloat(), new(big.Float).SetInt64(math.MinInt64)} {
 		if written(n) != n {
-			t.Errorf("%s is another number", n)
+			t.Errorf("written(%s): got another number %s, want the same one", n, written(n))
 		}
 	}
 	// What expressions can make of the largest precision and the smallest size is within the bound.

@@ -14,18 +14,18 @@ func TestParse(t *testing.T) {
 		e, err := Parse(text)
 		if want == "" {
 			if err == nil || e != (Engine{}) || !strings.Contains(err.Error(), "terraform-X.Y or opentofu-X.Y") {
-				t.Errorf("%q: %v, %v", text, e, err)
+				t.Errorf("Parse(%q): got %v, %v, want an error that shows the forms", text, e, err)
 			}
 			continue
 		}
 		if err != nil || e.String() != want || e.OrDefault() != e {
-			t.Errorf("%q: %v, %v", text, e, err)
+			t.Errorf("Parse(%q): got %v, %v, want %s", text, e, err, want)
 		}
 		if again, err := Parse(e.String()); err != nil || again != e {
-			t.Errorf("%q is read again as %v, %v", e, again, err)
+			t.Errorf("Parse(%q): got %v, %v, want the same engine again", e, again, err)
 		}
 	}
 	if d := (Engine{}).OrDefault(); d.String() != "opentofu-"+Version {
-		t.Errorf("the default is %s", d)
+		t.Errorf("default: got %s, want opentofu-%s", d, Version)
 	}
 }

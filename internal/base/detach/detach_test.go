@@ -32,7 +32,7 @@ func stopAfter(d time.Duration) <-chan struct{} {
 func TestRunReturnsResults(t *testing.T) {
 	for name, stop := range map[string]<-chan struct{}{"never": nil, "before": stopAfter(0)} {
 		if got, ok := detach.Run(nil, stop, func() int { return 7 }); got != 7 || !ok {
-			t.Errorf("%s: %d, %v", name, got, ok)
+			t.Errorf("%s: got %d, %v, want 7, true", name, got, ok)
 		}
 	}
 }
@@ -45,7 +45,7 @@ func TestRunIsPatient(t *testing.T) {
 			return 7
 		})
 		if got != 7 || !ok {
-			t.Errorf("%d, %v", got, ok)
+			t.Errorf("got %d, %v, want 7, true", got, ok)
 		}
 	})
 	if took != time.Minute+detach.Patience/2 {
@@ -65,7 +65,7 @@ func TestRunLeavesBehind(t *testing.T) {
 			return 7
 		})
 		if got != 0 || ok || errands != 1 {
-			t.Errorf("%d, %v, %d errands", got, ok, errands)
+			t.Errorf("got %d, %v, and %d errands, want 0, false, and one errand", got, ok, errands)
 		}
 	})
 	if took != time.Minute+detach.Patience {

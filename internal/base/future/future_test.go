@@ -26,7 +26,7 @@ func TestGetComputesOnceUnderContention(t *testing.T) {
 					return int(calls.Add(1)) + 41
 				})
 				if v != 42 || cycle != nil {
-					t.Errorf("Get: %d, %v", v, cycle)
+					t.Errorf("Get: got %d, %v, want 42 and no cycle", v, cycle)
 				}
 			})
 		}
@@ -41,7 +41,7 @@ func TestGetComputesOnceUnderContention(t *testing.T) {
 func TestPeekAndSet(t *testing.T) {
 	var cell Cell[string]
 	if v, ok := cell.Peek(); ok || v != "" || cell.Done() {
-		t.Errorf("an empty cell has a value: %q", v)
+		t.Errorf("Peek of an empty cell: got %q, %t, want no value", v, ok)
 	}
 	cell.Get(&Task{}, nil, nil, func() string {
 		if _, ok := cell.Peek(); ok || cell.Done() {
@@ -50,7 +50,7 @@ func TestPeekAndSet(t *testing.T) {
 		return "v"
 	})
 	if v, ok := cell.Peek(); !ok || v != "v" || !cell.Done() {
-		t.Errorf("after Get: %q, %v", v, ok)
+		t.Errorf("Peek after Get: got %q, %t, want \"v\"", v, ok)
 	}
 	var set Cell[int]
 	set.Set(7)
@@ -220,7 +220,7 @@ func TestCycleAcrossTasksIsReportedOnce(t *testing.T) {
 			}
 			ended.Wait()
 			if len(g.found) != 1 || len(g.found[0].Frames) != size {
-				t.Fatalf("ring of %d: %d reports", size, len(g.found))
+				t.Fatalf("ring of %d: got %d reports, want one of the whole ring", size, len(g.found))
 			}
 			g.checkCycle(t, g.found[0])
 		}
@@ -239,7 +239,7 @@ func TestCyclesAgainstOracle(t *testing.T) {
 			g := newGraph(deps)
 			g.run(workers)
 			if got, want := len(g.found) > 0, g.cyclic(); got != want {
-				t.Fatalf("cycle reported: %v, cycle in the graph: %v", got, want)
+				t.Fatalf("cycle reported: got %t, want %t", got, want)
 			}
 			for _, c := range g.found {
 				g.checkCycle(t, c)
@@ -289,7 +289,7 @@ func TestPanicLeavesZeroValueToOthers(t *testing.T) {
 			}
 			var next Cell[int]
 			if v, cycle := next.Get(task, "next", nil, func() int { return 3 }); v != 3 || cycle != nil {
-				t.Errorf("the task cannot be used after a panic: %d, %v", v, cycle)
+				t.Errorf("Get by a task after a panic: got %d, %v, want 3 and no cycle", v, cycle)
 			}
 		}()
 		cell.Get(task, "c", nil, func() int {
@@ -304,13 +304,13 @@ func TestPanicLeavesZeroValueToOthers(t *testing.T) {
 			<-computing
 			v, cycle := cell.Get(&Task{Park: park}, "c", nil, func() int { t.Error("computed again"); return 1 })
 			if v != 0 || cycle != nil {
-				t.Errorf("after a panic: %d, %v", v, cycle)
+				t.Errorf("Get after a panic: got %d, %v, want 0 and no cycle", v, cycle)
 			}
 		})
 	}
 	wg.Wait()
 	if v, ok := cell.Peek(); v != 0 || !ok {
-		t.Errorf("Peek after a panic: %d, %v", v, ok)
+		t.Errorf("Peek after a panic: got %d, %t, want 0, true", v, ok)
 	}
 }
 

@@ -83,7 +83,7 @@ func TestPoolStartsInOrder(t *testing.T) {
 	pool.Wait()
 	for i, v := range got {
 		if i != v {
-			t.Fatalf("started in the order %v", got)
+			t.Fatalf("order of starts: got %v, want it ascending", got)
 		}
 	}
 	if len(got) != 20 {
@@ -117,7 +117,7 @@ func TestPoolReplacesWaitingWorkers(t *testing.T) {
 		t.Errorf("sum: got %d, want 45", got)
 	}
 	if pool.running != 0 || pool.parked != 0 || len(pool.queue.heap) != 0 {
-		t.Errorf("after Wait: %d run, %d are parked, %d are queued", pool.running, pool.parked, len(pool.queue.heap))
+		t.Errorf("after Wait: got %d running, %d parked and %d queued, want none", pool.running, pool.parked, len(pool.queue.heap))
 	}
 }
 
@@ -150,7 +150,7 @@ func TestPoolBoundsParkedWorkers(t *testing.T) {
 	pool.Wait()
 	<-outside
 	if got := ran.Load(); got != jobs {
-		t.Errorf("ran %d of %d", got, jobs)
+		t.Errorf("jobs that ran: got %d, want %d", got, jobs)
 	}
 	if got := most.Load(); got > maxParked+2 {
 		t.Errorf("%d workers were parked", got)
@@ -200,7 +200,7 @@ func TestPoolEndsOnAnyGraph(t *testing.T) {
 		}
 		pool.Wait()
 		if got, want := len(g.found) > 0, g.cyclic(); got != want {
-			t.Fatalf("cycle reported: %v, cycle in the graph: %v", got, want)
+			t.Fatalf("cycle reported: got %t, want %t", got, want)
 		}
 	})
 }

@@ -38,7 +38,7 @@ func TestUnmarshal(t *testing.T) {
 
 func TestUnmarshalType(t *testing.T) {
 	if ty, err := UnmarshalType([]byte(`["list","string"]`)); err != nil || !ty.Equals(cty.List(cty.String)) {
-		t.Errorf("got %#v, %v", ty, err)
+		t.Errorf("UnmarshalType: got %#v, %v, want a list of strings", ty, err)
 	}
 	for _, text := range []string{`["object",{"a":"string"},["b"]]`, `["object"]`, `["tuple"]`, `"text"`, `["list"]`, `[`, `null`} {
 		if ty, err := UnmarshalType([]byte(text)); err == nil {

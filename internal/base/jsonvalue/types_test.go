@@ -55,7 +55,7 @@ func TestTypesAreThoseOfTheLibrary(t *testing.T) {
 		}
 		got, err := jsonvalue.MarshalType(ty)
 		if err != nil || !bytes.Equal(got, want) {
-			t.Fatalf("%s, %v, and by the library %s", got, err, want)
+			t.Fatalf("MarshalType(%#v): got %s, %v, want as by the library: %s", ty, got, err, want)
 		}
 		if rapid.Bool().Draw(t, "indented") {
 			var out bytes.Buffer
@@ -65,7 +65,7 @@ func TestTypesAreThoseOfTheLibrary(t *testing.T) {
 			want = out.Bytes()
 		}
 		if again, err := jsonvalue.UnmarshalType(want); err != nil || !again.Equals(ty) {
-			t.Fatalf("%s is read as %#v, %v", want, again, err)
+			t.Fatalf("UnmarshalType(%s): got %#v, %v, want %#v", want, again, err, ty)
 		}
 	})
 	if _, err := jsonvalue.MarshalType(cty.Capsule("x", reflect.TypeFor[int]())); err == nil {
@@ -82,7 +82,7 @@ func FuzzType(f *testing.F) {
 		got, err := jsonvalue.UnmarshalType(b)
 		want, wantErr := library(b)
 		if (err == nil) != (wantErr == nil) || err == nil && !got.Equals(want) {
-			t.Errorf("%q: %#v, %v, and by the library %#v, %v", b, got, err, want, wantErr)
+			t.Errorf("UnmarshalType(%q): got %#v, %v, want as by the library: %#v, %v", b, got, err, want, wantErr)
 		}
 	})
 }

@@ -59,7 +59,7 @@ func TestLongLines(t *testing.T) {
 			}
 		}
 		if all.String() != text || whole != strings.Count(text, secret) {
-			t.Errorf("%s: the pieces have %d bytes of %d, and %d words of %d", name, all.Len(), len(text), whole, strings.Count(text, secret))
+			t.Errorf("%s: got pieces of %d bytes with %d whole secrets, want %d bytes with %d", name, all.Len(), whole, len(text), strings.Count(text, secret))
 		}
 	}
 }

@@ -23,11 +23,11 @@ func TestMakeDirs(t *testing.T) {
 	} {
 		made, err := MakeDirs(test.dir, 0o700)
 		if err != nil || !slices.Equal(made, test.want) {
-			t.Errorf("%q: %q, %v", test.dir, made, err)
+			t.Errorf("MakeDirs(%q): got %q, %v, want %q", test.dir, made, err, test.want)
 		}
 		for _, dir := range made {
 			if info, err := os.Stat(dir); err != nil || info.Mode() != fs.ModeDir|0o700 {
-				t.Errorf("%s: %v, %v", dir, info, err)
+				t.Errorf("%s: got %v, %v, want a directory with the permissions 0700", dir, info, err)
 			}
 		}
 	}
@@ -36,7 +36,7 @@ func TestMakeDirs(t *testing.T) {
 	}
 	for _, dir := range []string{"file", filepath.Join("file", "below")} {
 		if made, err := MakeDirs(dir, 0o700); err == nil || len(made) != 0 {
-			t.Errorf("%s: %q, %v", dir, made, err)
+			t.Errorf("MakeDirs(%s): got %q, %v, want an error, and nothing made", dir, made, err)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (w writer) failed(t *testing.T, name string, at int, fails func(sysfault.Ca
 		t.Errorf("%s: %s fails: %s", name, struck.Name, said.String())
 	}
 	if strings.Contains(said.String(), "/.file") && struck.Name != "unlink" {
-		t.Errorf("%s fails, and the error names a temporary file: %s", struck.Name, said.String())
+		t.Errorf("%s fails: got an error that names a temporary file: %s, want the name only if it cannot be removed", struck.Name, said.String())
 	}
 	return dir, struck, err == nil
 }
@@ -92,11 +92,11 @@ func TestFailures(t *testing.T) {
 				case !ok && w.fresh && content != "" && name != "Save by a link" || !ok && !w.fresh && content != oldContent && !w.parts:
 					// When only the names could not be made durable, the new content is in place.
 					if call.Name != "fsync" || !strings.HasSuffix(call.Path, "root") || content != newContent || w.fresh {
-						t.Errorf("%s: an error, and the file has %q", what, content)
+						t.Errorf("%s: got an error, and the content %q, want the old content, or the new one with names that are not durable", what, content)
 					}
 				}
 				if len(more) > 0 && call.Name != "unlink" {
-					t.Errorf("%s: left behind: %q", what, more)
+					t.Errorf("%s: got %q left behind, want nothing", what, more)
 				}
 			}
 		})
@@ -112,7 +112,7 @@ func TestNamesThatCannotBeSynchronized(t *testing.T) {
 				return c.Name == "fsync" && !strings.Contains(filepath.Base(c.Path), "file")
 			}
 			if _, call, ok := w.failed(t, name, 1, ofDir, errno); call.Name != "" && ok != want {
-				t.Errorf("%s, and the synchronization fails with %s: %v", name, errno, ok)
+				t.Errorf("%s, and the synchronization fails with %s: got success %t, want %t", name, errno, ok, want)
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func TestWithoutLinks(t *testing.T) {
 	w := writers["CreatePrivate"]
 	dir, call, ok := w.failed(t, "CreatePrivate", 0, func(c sysfault.Call) bool { return c.Name == "link" }, syscall.EPERM)
 	if content, more := w.left(t, dir); !ok || call.Name != "link" || content != newContent || len(more) > 0 {
-		t.Errorf("%v: the file has %q, beside %q", ok, content, more)
+		t.Errorf("CreatePrivate without links: got success %t, the content %q and %q beside it, want success, the new content and nothing beside it", ok, content, more)
 	}
 	w.fresh = false
 	dir, _, ok = w.failed(t, "CreatePrivate", 0, func(c sysfault.Call) bool { return c.Name == "link" }, syscall.EPERM)
@@ -155,13 +155,13 @@ func TestOtherWays(t *testing.T) {
 		}, test.errno)
 		what := fmt.Sprintf("%s, and %s fails with %s", test.name, test.call, test.errno)
 		if call.Name == "" && test.call != "none" {
-			t.Errorf("%s: it is not called", what)
+			t.Errorf("%s: got no such call (%v), want %s called", what, call, test.call)
 		}
 		if content, more := w.left(t, dir); !ok || content != test.want || len(more) > 0 {
-			t.Errorf("%s: %v: the file has %q, beside %q", what, ok, content, more)
+			t.Errorf("%s: got success %t, the content %q and %q beside it, want success, %q and nothing beside it", what, ok, content, more, test.want)
 		}
 		if info, err := os.Stat(filepath.Join(dir, "root", "file")); err != nil || info.Mode() != private {
-			t.Errorf("%s: the file is %v, %v", what, info.Mode(), err)
+			t.Errorf("%s: got the file %v, %v, want the mode %v", what, info, err, private)
 		}
 	}
 }
@@ -174,6 +174,6 @@ func TestTruncationFails(t *testing.T) {
 	}
 	dir, call, ok := w.failed(t, "Create", 0, func(c sysfault.Call) bool { return c.Name == "ftruncate" }, syscall.EIO)
 	if content, more := w.left(t, dir); call.Name == "" || ok || content != oldContent || len(more) > 0 {
-		t.Errorf("%v: %v: the file has %q, beside %q", call, ok, content, more)
+		t.Errorf("ftruncate fails (%v): got success %t, the content %q and %q beside it, want a failure, the old content and nothing beside it", call, ok, content, more)
 	}
 }

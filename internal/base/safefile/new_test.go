@@ -28,7 +28,7 @@ func TestNewFiles(t *testing.T) {
 		}
 		holds(t, path, "first")
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
-			t.Errorf("%s left behind: %v, %v", name, entries, err)
+			t.Errorf("%s: got %v, %v in the directory, want the file alone", name, entries, err)
 		}
 	}
 }
@@ -38,10 +38,10 @@ func holds(t *testing.T, path, want string) {
 	t.Helper()
 	got, err := os.ReadFile(path)
 	if err != nil || string(got) != want {
-		t.Errorf("%s has %q, %v", path, got, err)
+		t.Errorf("content of %s: got %q, %v, want %q", path, got, err, want)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
-		t.Errorf("%s is %v, %v", path, info.Mode(), err)
+		t.Errorf("mode of %s: got %v, %v, want 0600", path, info, err)
 	}
 }
 
@@ -70,6 +70,6 @@ func TestSave(t *testing.T) {
 		t.Errorf("a file in no directory: %v", err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 5 {
-		t.Errorf("left behind: %v, %v", entries, err)
+		t.Errorf("directory: got %v, %v, want 5 entries", entries, err)
 	}
 }

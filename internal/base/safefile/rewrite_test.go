@@ -25,13 +25,13 @@ func TestRewrite(t *testing.T) {
 		t.Helper()
 		got, err := os.ReadFile(path)
 		if err != nil || string(got) != want {
-			t.Errorf("%s has %q, %v", path, got, err)
+			t.Errorf("content of %s: got %q, %v, want %q", path, got, err, want)
 		}
 	}
 	has(path, "new\n")
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode() != 0o640 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
+		t.Errorf("mode: got %v, %v, want 0640", info, err)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Error("the link is none any more")
@@ -49,6 +49,6 @@ func TestRewrite(t *testing.T) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 3 {
-		t.Errorf("left behind: %v, %v", entries, err)
+		t.Errorf("directory: got %v, %v, want 3 entries", entries, err)
 	}
 }

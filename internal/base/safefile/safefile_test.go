@@ -38,7 +38,7 @@ func TestReadFile(t *testing.T) {
 	}
 	for name, read := range map[string]func(string, int64) ([]byte, error){"Read": Read, "ReadStream": ReadStream} {
 		if b, err := read(path, 5); err != nil || string(b) != "12345" {
-			t.Errorf("%s: %q, %v", name, b, err)
+			t.Errorf("%s: got %q, %v, want \"12345\"", name, b, err)
 		}
 		if _, err := read(path, 4); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s of a file that is too large: %v", name, err)

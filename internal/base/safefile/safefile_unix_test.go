@@ -27,7 +27,7 @@ func TestEndlessDevice(t *testing.T) {
 			t.Errorf("%s of /dev/zero: %v", name, err)
 		}
 		if b, err := read(os.DevNull, 100); err != nil || len(b) != 0 {
-			t.Errorf("%s of the null device: %q, %v", name, b, err)
+			t.Errorf("%s of the null device: got %q, %v, want nothing and no error", name, b, err)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestPipe(t *testing.T) {
 	go func() { written <- os.WriteFile(path, []byte("piped"), 0) }()
 	b, err := ReadStream(path, 100)
 	if err := errors.Join(err, <-written); err != nil || string(b) != "piped" {
-		t.Errorf("ReadStream of a pipe: %q, %v", b, err)
+		t.Errorf("ReadStream of a pipe: got %q, %v, want \"piped\"", b, err)
 	}
 	if _, err := Open(path); !errors.Is(err, ErrUnsuitable) {
 		t.Errorf("Open of a pipe: %v", err)
@@ -112,10 +112,10 @@ func TestCheckWritable(t *testing.T) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 4 {
-		t.Errorf("the directory has %v, %v", entries, err)
+		t.Errorf("directory: got %v, %v, want 4 entries", entries, err)
 	}
 	if content, err := os.ReadFile(file); err != nil || string(content) != "content" {
-		t.Errorf("the file has %q, %v", content, err)
+		t.Errorf("content of the file: got %q, %v, want \"content\"", content, err)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestReplaceableBesideNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if target, err := Replaceable(path); err != nil || target != path {
-		t.Errorf("%q, %v", target, err)
+		t.Errorf("Replaceable: got %q, %v, want %q", target, err, path)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestPipeWithoutName(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b, err := ReadStream(path, 100); err != nil || string(b) != text+more {
-			t.Errorf("%q: %q, %v", text+more, b, err)
+			t.Errorf("ReadStream: got %q, %v, want %q", b, err, text+more)
 		}
 	}
 }
@@ -184,15 +184,15 @@ func TestPrivate(t *testing.T) {
 		for file, want := range map[string]string{path: test.want, path + ".missing": "new"} {
 			info, err := os.Lstat(file)
 			if err != nil || info.Mode() != 0o600 {
-				t.Errorf("%s: %s is %v, %v", name, file, info.Mode(), err)
+				t.Errorf("%s: got %s with %v, %v, want the mode 0600", name, file, info, err)
 			}
 			if b, err := os.ReadFile(file); err != nil || string(b) != want {
-				t.Errorf("%s: %s has %q, %v", name, file, b, err)
+				t.Errorf("%s: got %s with %q, %v, want %q", name, file, b, err, want)
 			}
 		}
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().Perm() != 0o666 {
-		t.Errorf("the null device is %v, %v", info.Mode(), err)
+		t.Errorf("null device: got %v, %v, want the permissions 0666", info, err)
 	}
 }
 
@@ -210,6 +210,6 @@ func TestRewriteKeepsTheOwner(t *testing.T) {
 	}
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil || st.Uid != 1 || st.Gid != 2 {
-		t.Errorf("the file belongs to %d and %d, %v", st.Uid, st.Gid, err)
+		t.Errorf("owner of the file: got %d and the group %d, %v, want 1 and 2", st.Uid, st.Gid, err)
 	}
 }

@@ -24,20 +24,20 @@ func TestReplaceAFile(t *testing.T) {
 		t.Helper()
 		got, err := os.ReadFile(name)
 		if err != nil || string(got) != want {
-			t.Errorf("the file has %q, %v", got, err)
+			t.Errorf("content of the file: got %q, %v, want %q", got, err, want)
 		}
 		entries, err := os.ReadDir(dir)
 		if err != nil || len(entries) != 1 {
-			t.Errorf("left in the directory: %v, %v", entries, err)
+			t.Errorf("directory: got %v, %v, want the file alone", entries, err)
 		}
 		if info, err := os.Stat(name); err == nil && runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-			t.Errorf("the mode is %o", info.Mode().Perm())
+			t.Errorf("mode: got %o, want 600", info.Mode().Perm())
 		}
 	}
 	for _, content := range []string{"first", "second"} {
 		target, err := Replaceable(name)
 		if err != nil || target != name {
-			t.Fatalf("%q, %v", target, err)
+			t.Fatalf("Replaceable: got %q, %v, want %q", target, err, name)
 		}
 		if err := ReplaceBy(target, text(content)); err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ func TestReplaceable(t *testing.T) {
 		t.Skip(err)
 	}
 	if target, err := Replaceable(link); err != nil || filepath.Base(target) != "there" {
-		t.Errorf("a link leads to %q, %v", target, err)
+		t.Errorf("Replaceable of a link: got %q, %v, want it to lead to \"there\"", target, err)
 	}
 	for bad, want := range map[string]error{dir: ErrUnsuitable, filepath.Join(dir, "none", "t"): fs.ErrNotExist, filepath.Join(name, "t"): syscall.ENOTDIR} {
 		if target, err := Replaceable(bad); !errors.Is(err, want) {

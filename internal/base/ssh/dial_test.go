@@ -25,7 +25,7 @@ func TestBastion(t *testing.T) {
 	c.Target.Password = ssh.NewSecret("inner")
 	works(t, c)
 	if bastion.logins.Load() != 1 || target.logins.Load() != 1 {
-		t.Errorf("%d connections to the bastion, %d to the target", bastion.logins.Load(), target.logins.Load())
+		t.Errorf("got %d connections to the bastion and %d to the target, want one of each", bastion.logins.Load(), target.logins.Load())
 	}
 
 	other := *c.Bastion
@@ -140,7 +140,7 @@ func socks(t *testing.T, l net.Listener, target string) {
 	user := read(int(read(2)[1]))
 	word := read(int(read(1)[0]))
 	if string(user) != "u" || string(word) != "pr0xy" {
-		t.Errorf("login %q %q", user, word)
+		t.Errorf("login: got %q, %q, want \"u\", \"pr0xy\"", user, word)
 	}
 	_, _ = conn.Write([]byte{1, 0})
 	read(4 + 4 + 2) // connect to an address of version 4

@@ -19,7 +19,7 @@ func works(t *testing.T, c *ssh.Connection) {
 	t.Helper()
 	client := dial(t, c)
 	if out, err := run(t, client, "echo hello"); err != nil || out != "hello" {
-		t.Errorf("output %q, error %v", out, err)
+		t.Errorf("echo hello: got %q, %v, want \"hello\"", out, err)
 	}
 }
 
@@ -46,7 +46,7 @@ func TestKeyboardInteractive(t *testing.T) {
 	c.Target.Password = ssh.NewSecret("secret")
 	works(t, c)
 	if got[0] != "" {
-		t.Errorf("the shown answer is %q", got[0])
+		t.Errorf("shown answer: got %q, want none", got[0])
 	}
 }
 

@@ -27,14 +27,14 @@ func TestRun(t *testing.T) {
 	}
 	var exit *ssh.ExitError
 	if _, err := run(t, client, "exit 7"); !errors.As(err, &exit) || exit.Status != 7 || ssh.Public(err) != "exit status 7" {
-		t.Errorf("error = %v", err)
+		t.Errorf("exit 7: got %v, want an ExitError with this status", err)
 	}
 	o := newOutput()
 	if err := client.Run(t.Context(), context.Background(), "head -c 200000 /dev/zero | tr '\\0' x; echo; echo after", o.line); err != nil {
 		t.Error(err)
 	}
 	if n := len(strings.Join(o.lines, "")); n != 200000+len("after") || o.lines[len(o.lines)-1] != "after" || len(o.lines) < 4 {
-		t.Errorf("a long line arrives as %d lines with %d bytes", len(o.lines), n)
+		t.Errorf("long line: got %d lines with %d bytes, want at least 4 with %d, and then \"after\"", len(o.lines), n, 200000+len("after"))
 	}
 }
 
@@ -171,10 +171,10 @@ func TestScriptIsExclusive(t *testing.T) {
 	}
 	o := newOutput()
 	if err := client.RunScript(t.Context(), context.Background(), "#!/bin/sh\necho ran", o.line); err != nil || strings.Join(o.lines, "") != "ran" {
-		t.Errorf("output %q, error %v", o.lines, err)
+		t.Errorf("RunScript: got the output %q, %v, want \"ran\"", o.lines, err)
 	}
 	if text, _ := os.ReadFile(trap); string(text) != "untouched" {
-		t.Errorf("the script was written through a link: %q", text)
+		t.Errorf("file behind the link: got %q, want \"untouched\"", text)
 	}
 }
 
@@ -227,7 +227,7 @@ func TestScriptThatStays(t *testing.T) {
 		t.Error(err)
 	}
 	if len(o.lines) != 1 || !strings.Contains(o.lines[0], "could not be removed") {
-		t.Errorf("output %q", o.lines)
+		t.Errorf("output: got %q, want one line about a script that could not be removed", o.lines)
 	}
 }
 

@@ -104,8 +104,8 @@ func TestUpload(t *testing.T) {
 			for name, text := range c.want {
 				want[name] = text
 			}
-			if d := cmp.Diff(want, listing(t, s.home)); d != "" {
-				t.Errorf("(-want +got):\n%s", d)
+			if diff := cmp.Diff(want, listing(t, s.home)); diff != "" {
+				t.Errorf("uploaded files: got others than wanted (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -121,8 +121,8 @@ func TestUploadContent(t *testing.T) {
 		}
 	}
 	want := map[string]string{"x": file + "text", "have/": folder, "have/tf-file-content": file + "text", "absolute": file + "text"}
-	if d := cmp.Diff(want, listing(t, s.home)); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
+	if diff := cmp.Diff(want, listing(t, s.home)); diff != "" {
+		t.Errorf("uploaded files: got others than wanted (-want +got):\n%s", diff)
 	}
 }
 

@@ -31,7 +31,7 @@ func TestTree(t *testing.T) {
 	child, a := trace.Start(ctx, "apply")
 	grandchild, b := trace.Start(child, "create")
 	if a.Parent != root.Span || b.Parent != a.Span || b.Trace != root.Trace || trace.Of(grandchild) != b {
-		t.Errorf("parents: %x of %x, %x of %x", a.Parent, root.Span, b.Parent, a.Span)
+		t.Errorf("got the parents %x and %x, want %x and %x, of one trace", a.Parent, b.Parent, root.Span, a.Span)
 	}
 	_, other := tr.Root(t.Context(), "mayfly plan", trace.Context{}, always)
 	if a.Span == root.Span || b.Span == a.Span || bytes.Equal(other.Trace[:8], root.Trace[:8]) || bytes.Equal(other.Trace[8:], root.Trace[8:]) {
@@ -44,7 +44,7 @@ func TestTree(t *testing.T) {
 	}
 	parsed, ok := trace.Parse(b.Traceparent(), "k=v")
 	if !ok || parsed.Trace != b.Trace || parsed.Span != b.Span || !parsed.Sampled || parsed.State != "k=v" {
-		t.Errorf("%s is parsed as %+v", b.Traceparent(), parsed)
+		t.Errorf("Parse(%s): got %+v, %t, want the same trace and span, sampled, with its state", b.Traceparent(), parsed, ok)
 	}
 	b.Finish(true)
 	a.Finish(false)
@@ -62,7 +62,7 @@ func TestParentElsewhere(t *testing.T) {
 	ctx, root := tr.Root(t.Context(), "mayfly plan", given, func(c trace.Context) bool { return c.Sampled })
 	got := trace.Environ(ctx, nil)
 	if root.Parent != given.Span || len(got) != 2 || !strings.HasPrefix(got[0], "TRACEPARENT="+parent[:36]) || !strings.HasSuffix(got[0], "-00") || got[1] != "TRACESTATE=a=b" {
-		t.Errorf("%q continues %s", got, parent)
+		t.Errorf("Environ: got %q, want it to continue %s, not sampled, with its state", got, parent)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestParse(t *testing.T) {
 	}
 	for state, want := range map[string]bool{"a=b": true, "a=~ ": true, strings.Repeat("x", 512): true, strings.Repeat("x", 513): false, "a=b\nX: y": false, "a=\x1f": false, "a=\x7f": false, "a=é": false} {
 		if c, ok := trace.Parse(good, state); !ok || (c.State == state) != want || !want && c.State != "" {
-			t.Errorf("the state %q became %q", state, c.State)
+			t.Errorf("Parse, state %q: got %q, %t, want it kept: %t", state, c.State, ok, want)
 		}
 	}
 	if c := trace.FromEnviron(nil); c != (trace.Context{}) {
@@ -150,14 +150,14 @@ func TestBeginning(t *testing.T) {
 		if !trace.Do(ctx, "good", func(inner context.Context) bool {
 			s := trace.Of(inner)
 			if s.Name != "good" || s.Kind != trace.Operation || s.Span == (trace.ID{}) || s.Trace != root.Trace || s.State != parent.State || s.Sampled {
-				t.Errorf("in %v, there is %v", root.Context, s.Context)
+				t.Errorf("operation: got %v, want a span of the trace of %v", s.Context, root.Context)
 			}
 			return true
 		}) || trace.Do(ctx, "bad", func(context.Context) bool { return false }) {
 			t.Error("what was done is reported the other way round")
 		}
 		if root.Kind != trace.Command || root.Span == (trace.ID{}) || root.Trace == [16]byte{} || parent.Trace != [16]byte{} && root.Trace != parent.Trace {
-			t.Errorf("the root is %v", root.Context)
+			t.Errorf("root: got %v, want a command's span in the trace of its parent, if any", root.Context)
 		}
 		root.Finish(true)
 	}
@@ -175,7 +175,7 @@ func TestUnpropagated(t *testing.T) {
 	tr.Propagates = false
 	ctx, root := tr.Root(t.Context(), "mayfly apply", trace.Context{}, always)
 	if got := root.Traceparent(); got != "" {
-		t.Errorf("passed on: %s", got)
+		t.Errorf("Traceparent: got %s, want none passed on", got)
 	}
 	if got := trace.Environ(ctx, []string{"TRACEPARENT=theirs"}); !slices.Equal(got, []string{"TRACEPARENT=theirs"}) {
 		t.Errorf("the environment: got %q, want %q", got, []string{"TRACEPARENT=theirs"})
@@ -209,12 +209,12 @@ func TestWanted(t *testing.T) {
 	inner, none := trace.Start(ctx, "unwanted")
 	_, span := trace.Start(inner, "wanted")
 	if none != nil || inner != ctx || span == nil || span.Parent != root.Context.Span {
-		t.Errorf("made: %v, %v", none, span)
+		t.Errorf("spans: got %v and %v, want none and one below the root", none, span)
 	}
 	span.Finish(true)
 	none.Finish(true)
 	root.Finish(true)
 	if len(*ended) != 2 {
-		t.Errorf("ended: %q", *ended)
+		t.Errorf("ended spans: got %q, want 2", *ended)
 	}
 }

@@ -201,8 +201,8 @@ func (c *Checker) Violations(a Answer, broken ...error) (diags diag.List) {
 	return diags
 }
 
-// Deferred is the error for an answer that something must be done later, which the engine never allows. doing
-// names the operation that it was asked for.
+// Deferred is the error for an answer that something must be done later, where the engine did not allow that.
+// doing names the operation that it was asked for.
 func (c *Checker) Deferred(doing, reason string) diag.List {
 	return diag.Errorf("Provider deferred a change", "While %s %s, the provider %s answered that this must be done later (%s), although deferring was not allowed. This is a bug in the provider.",
 		doing, c.Object, c.Provider.ForDisplay(), reason)

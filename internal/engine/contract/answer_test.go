@@ -108,7 +108,7 @@ func TestViolations(t *testing.T) {
 	} {
 		diags := c.Violations(answer, cty.GetAttrPath("set").NewErrorf("it is wrong"))
 		if len(diags) != 1 || diags[0].Summary != want || !strings.Contains(diags[0].Detail, "for t.x that breaks the rules: set: it is wrong.") {
-			t.Errorf("%s: %v", answer, diags)
+			t.Errorf("%s: got %v, want one error: %s", answer, diags, want)
 		}
 	}
 	if diags := c.Violations(Plan, cty.Path{}.NewErrorf("it is wrong")); !strings.Contains(diags[0].Detail, "that breaks the rules: it is wrong.") {
@@ -128,6 +128,6 @@ func TestViolations(t *testing.T) {
 		t.Errorf("got %v for no planned identity, want no error", diags)
 	}
 	if id, diags := c.AcceptPlannedIdentity(unknown); !id.RawEquals(unknown) || diags != nil {
-		t.Errorf("an unknown planned identity is refused: %v", diags)
+		t.Errorf("unknown planned identity: got %#v, %v, want it accepted", id, diags)
 	}
 }

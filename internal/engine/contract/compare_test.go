@@ -72,7 +72,7 @@ func TestIgnoreChanges(t *testing.T) {
 	} {
 		got, sensitive := IgnoreChanges(block(), lifecycle(t, row.ignore), prior, configured, paths(t, "set"), paths(t, "tags"))
 		if got.GetAttr("set") != str(row.set) || !got.GetAttr("tags").RawEquals(row.tags) || !got.GetAttr("secret").RawEquals(str("s")) || !got.GetAttr("made").IsNull() {
-			t.Errorf("%q: %#v", row.ignore, got)
+			t.Errorf("%q: got %#v, want set = %s, tags = %#v, secret = \"s\", made = null", row.ignore, got, row.set, row.tags)
 		}
 		if text := pathTexts(sensitive); text != row.sensitive {
 			t.Errorf("%q: sensitive: got %q, want %q", row.ignore, text, row.sensitive)
@@ -97,7 +97,7 @@ func TestIgnoredPartsThatAreNoMore(t *testing.T) {
 			for _, ignore := range []string{"any.a", `any["a"]`, "any[0]", "any.a.b", "any[0].a"} {
 				got, _ := IgnoreChanges(b, lifecycle(t, ignore), any(prior), any(configured), paths(t, "any"), paths(t, "any.a"))
 				if ty := got.GetAttr("any").Type(); !ty.Equals(configured.Type()) && !ty.IsObjectType() && !ty.IsTupleType() {
-					t.Errorf("%s of %#v, which was %#v: %#v", ignore, configured, prior, got)
+					t.Errorf("%s of %#v, which was %#v: got %#v, want a value of the configured type, an object or a tuple", ignore, configured, prior, got)
 				}
 			}
 		}
@@ -235,6 +235,6 @@ func TestUnknownValues(t *testing.T) {
 		t.Error("a nested block is more if something in it is unknown")
 	}
 	if got := NullUnknown(open); !got.RawEquals(object(nil)) {
-		t.Errorf("%#v", got)
+		t.Errorf("NullUnknown: got %#v, want all attributes null", got)
 	}
 }

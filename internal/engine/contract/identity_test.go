@@ -38,7 +38,7 @@ func TestCompleteIdentity(t *testing.T) {
 				t.Errorf("%s: %v, want %q", row.name, diags, row.summary)
 			}
 			if got != cty.NilVal && got.GetAttr("zone").Type() != cty.Number {
-				t.Errorf("%s: the identity is %#v", row.name, got)
+				t.Errorf("%s: got the identity %#v, want none, or a number as zone", row.name, got)
 			}
 			continue
 		}
@@ -58,7 +58,7 @@ func TestIdentityText(t *testing.T) {
 		"a": cty.NullVal(cty.String), "b": cty.UnknownVal(cty.String), "c": cty.ListVal([]cty.Value{str("x")}), "d": str("first"), "e": cty.NumberIntVal(17), "f": cty.NullVal(cty.List(cty.String)), "g": cty.True,
 	})
 	if key, text := IdentityText(id); key != "d" || text != "first,e=17,g=true" {
-		t.Errorf("%s: %s", key, text)
+		t.Errorf("IdentityText: got %s: %s, want d: first,e=17,g=true", key, text)
 	}
 }
 

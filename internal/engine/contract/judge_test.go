@@ -55,7 +55,7 @@ func TestKindsOfAnswers(t *testing.T) {
 	c.Block = &schema.Block{Attributes: map[string]*schema.Attribute{"id": {Type: cty.String, Computed: true}}}
 	withConfigured(&c, secret)
 	if _, diags := c.Accept(cty.ObjectVal(map[string]cty.Value{"id": str(secret)}), nil, Object); len(diags) != 1 || c.Exposed || !strings.Contains(diags[0].Detail, "stored in the state") {
-		t.Errorf("an id that may be stored: exposed %t, %v", c.Exposed, diags)
+		t.Errorf("id that may be stored: got exposed %t, %v, want one warning, not exposed", c.Exposed, diags)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestTheStrictestVerdict(t *testing.T) {
 			text := strings.Join(row.texts, " ")
 			_, diags := c.Accept(object(map[string]cty.Value{"made": str(text), "chosen": str("kept")}), nil, row.a)
 			if len(diags) != 1 || diags[0].Summary != row.summary {
-				t.Errorf("%s: %s: %v", row.name, text, diags)
+				t.Errorf("%s: got %v for %s, want: %s", row.name, diags, text, row.summary)
 			}
 			c.public.kept = nil
 			if got := fateOf(t, &c, text, row.a); got != row.want {
@@ -112,7 +112,7 @@ func TestTheStrictestVerdict(t *testing.T) {
 	said := guarded(t)
 	withConfigured(&said, configured)
 	if _, diags := said.Accept(object(map[string]cty.Value{"made": str(configured)}), nil, Plan); len(diags) != 1 || !strings.Contains(diags[0].Detail, "returned an ephemeral value that it was configured with in the attribute made") {
-		t.Errorf("it says %v", diags)
+		t.Errorf("got %v, want one error about a configured ephemeral value in made", diags)
 	}
 	for _, text := range []string{configured + " " + other, other + " " + configured} {
 		c := guarded(t)
@@ -209,19 +209,19 @@ func TestPlainData(t *testing.T) {
 	withVariable(&c)
 	withOwn(&c, ephemeral(secret))
 	if private, diags := c.AcceptPrivate([]byte("plain"), nil, Object); string(private) != "plain" || diags != nil {
-		t.Errorf("private data: %s, %v", private, diags)
+		t.Errorf("AcceptPrivate: got %s, %v, want \"plain\"", private, diags)
 	}
 	id := cty.ObjectVal(map[string]cty.Value{"id": str(secret)})
 	if got, diags := c.AcceptPlannedIdentity(id); got != cty.NilVal || !diags.HasErrors() {
-		t.Errorf("a planned identity with a secret: %#v, %v", got, diags)
+		t.Errorf("planned identity with a secret: got %#v, %v, want an error", got, diags)
 	}
 	bad := cty.ObjectVal(map[string]cty.Value{"id": str("\xff"), "name": str("x")})
 	if got, diags := c.AcceptIdentity(bad, Object); !diags.HasErrors() || !got.RawEquals(cty.ObjectVal(map[string]cty.Value{"id": cty.NullVal(cty.String), "name": str("x")})) {
-		t.Errorf("an identity that cannot be stored: %#v, %v", got, diags)
+		t.Errorf("identity that cannot be stored: got %#v, %v, want an error, and its id null", got, diags)
 	}
 	keys := []cty.Path{cty.GetAttrPath("tags").Index(cty.UnknownVal(cty.String)), cty.GetAttrPath("tags").Index(cty.NullVal(cty.String)), cty.GetAttrPath("s").Index(cty.ObjectVal(map[string]cty.Value{"a": str("x")}))}
 	if got := c.AcceptPaths(keys); len(got) != 3 || slices.ContainsFunc(got, func(p cty.Path) bool { return len(p) != 2 }) {
-		t.Errorf("paths with other keys: %#v", got)
+		t.Errorf("paths with other keys: got %#v, want 3 of two steps", got)
 	}
 }
 
@@ -236,11 +236,11 @@ func TestLaterOfRun(t *testing.T) {
 	private, more := c.AcceptPrivate([]byte(variableSecret), nil, Read)
 	id, wrong := c.AcceptIdentity(identity, Read)
 	if !got.RawEquals(leaky) || string(private) != variableSecret || !id.RawEquals(identity) || len(diags)+len(more)+len(wrong) > 0 {
-		t.Errorf("judged at once: %#v, %s, %#v, %v", got, private, id, slices.Concat(diags, more, wrong))
+		t.Errorf("answer of a read: got %#v, %s, %#v, %v, want it unchanged, and judged later", got, private, id, slices.Concat(diags, more, wrong))
 	}
 	reviewed, diags := c.Review(Answered{Value: got, Identity: id, Private: private}, []byte("before"))
 	if !reviewed.Value.RawEquals(object(map[string]cty.Value{"chosen": str("kept")})) || reviewed.Identity != cty.NilVal || string(reviewed.Private) != "before" || len(diags) != 3 {
-		t.Errorf("got %#v, %v", reviewed, diags)
+		t.Errorf("Review: got %#v, %v, want the rest, without identity, the private data of before, 3 diagnostics", reviewed, diags)
 	}
 }
 
@@ -276,7 +276,7 @@ func TestRebuilt(t *testing.T) {
 		}
 		got, diags := c.Accept(whole(v), nil, Object)
 		if !got.RawEquals(whole(cty.NullVal(cty.DynamicPseudoType))) || !diags.HasErrors() {
-			t.Errorf("%s: got %#v", name, got)
+			t.Errorf("%s: got %#v, %v, want null and an error", name, got, diags)
 		}
 		for _, d := range diags {
 			if !strings.Contains(d.Detail, "a key or the name of an attribute in any") {
@@ -289,7 +289,7 @@ func TestRebuilt(t *testing.T) {
 	withVariable(&c)
 	v := cty.ObjectVal(map[string]cty.Value{"any": str(variableSecret), "typed": cty.NullVal(typed)})
 	if got, diags := c.Accept(v, nil, Object); len(diags) != 1 || !got.GetAttr("typed").RawEquals(cty.NullVal(typed)) {
-		t.Errorf("beside a null of a type of the schema: %#v, %v", got, diags)
+		t.Errorf("secret beside a null of a type of the schema: got %#v, %v, want the null kept, one diagnostic", got, diags)
 	}
 }
 

@@ -43,7 +43,7 @@ func fateOf(t *testing.T, c *Checker, text string, a Answer) fate {
 	t.Helper()
 	got, diags := c.Accept(object(map[string]cty.Value{"made": str(text), "chosen": str("kept")}), nil, a)
 	if got == cty.NilVal || got.GetAttr("chosen") != str("kept") {
-		t.Fatalf("the rest of the object is lost: %#v", got)
+		t.Fatalf("got %#v, want the rest of the object kept", got)
 	}
 	if len(diags) > 1 || len(diags) == 1 && strings.Contains(diags[0].String(), "hunter2") {
 		t.Errorf("got %d diagnostics, with %v", len(diags), diags)
@@ -249,23 +249,23 @@ func TestSeveralValues(t *testing.T) {
 		before := []byte("before")
 		private, diags := c.AcceptPrivate([]byte(text), before, Object)
 		if string(private) != "before" || !diags.HasErrors() {
-			t.Errorf("private data %s: %s, %v", text, private, diags)
+			t.Errorf("private data %s: got %s, %v, want that of before, and an error", text, private, diags)
 		}
 		id, diags := c.AcceptIdentity(cty.ObjectVal(map[string]cty.Value{"id": str(text)}), Object)
 		if id != cty.NilVal || !diags.HasErrors() {
-			t.Errorf("identity %s: %#v, %v", text, id, diags)
+			t.Errorf("identity %s: got %#v, %v, want none, and an error", text, id, diags)
 		}
 	}
 	c := guarded(t)
 	learn(&c)
 	if private, diags := c.AcceptPrivate([]byte(`{"u":"db-user-1"}`), nil, Object); private == nil || diags.HasErrors() || len(diags) != 1 {
-		t.Errorf("private data that may be stored: %s, %v", private, diags)
+		t.Errorf("private data that may be stored: got %s, %v, want it kept, and one warning", private, diags)
 	}
 	if id, diags := c.AcceptIdentity(cty.ObjectVal(map[string]cty.Value{"id": str("x")}), Object); id == cty.NilVal || diags != nil {
 		t.Errorf("an identity that may be stored: %#v, %v", id, diags)
 	}
 	if id, diags := c.AcceptIdentity(cty.ObjectVal(map[string]cty.Value{"id": str(secret)}), Imported); id != cty.NilVal || diags.HasErrors() || len(diags) != 1 {
-		t.Errorf("the identity of what was only read: %#v, %v", id, diags)
+		t.Errorf("identity of a read object: got %#v, %v, want none, and one warning", id, diags)
 	}
 }
 
@@ -280,7 +280,7 @@ func TestID(t *testing.T) {
 		c.Given(cty.ObjectVal(map[string]cty.Value{"id": cty.NullVal(cty.String), "secret": ephemeral(secret)}))
 		got, diags := c.Accept(cty.ObjectVal(map[string]cty.Value{"id": str("user:" + secret), "secret": cty.NullVal(cty.String)}), nil, a)
 		if got.GetAttr("id").IsNull() == kept || diags.HasErrors() != (a == Plan || a == Object) || c.Exposed != kept {
-			t.Errorf("%s: %#v, exposed %v, %v", a, got, c.Exposed, diags)
+			t.Errorf("%s: got %#v, exposed %t, %v, want the id kept and exposed: %t, an error in a plan or an object", a, got, c.Exposed, diags, kept)
 		}
 		if kept && !strings.Contains(diags[0].Detail, "it is stored, and the secret with it") {
 			t.Errorf("it says %s", diags[0].Detail)
@@ -297,13 +297,13 @@ func TestLater(t *testing.T) {
 	private, more := c.AcceptPrivate([]byte(secret), nil, Read)
 	id, wrong := c.AcceptIdentity(cty.ObjectVal(map[string]cty.Value{"id": str(secret)}), Read)
 	if !got.RawEquals(leaky) || string(private) != secret || id == cty.NilVal || len(diags)+len(more)+len(wrong) > 0 {
-		t.Errorf("judged at once: %#v, %s, %#v, %v", got, private, id, slices.Concat(diags, more, wrong))
+		t.Errorf("answer of a read: got %#v, %s, %#v, %v, want it unchanged, and judged later", got, private, id, slices.Concat(diags, more, wrong))
 	}
 	c.Given(object(map[string]cty.Value{"secret": ephemeral(secret)}))
 	reviewed, diags := c.Review(Answered{Value: got, Identity: id, Private: private}, []byte("before"))
 	want := object(map[string]cty.Value{"chosen": str("kept")})
 	if !reviewed.Value.RawEquals(want) || reviewed.Identity != cty.NilVal || string(reviewed.Private) != "before" || len(diags) != 3 || diags.HasErrors() {
-		t.Errorf("got %#v, %v", reviewed, diags)
+		t.Errorf("Review: got %#v, %v, want %#v, without identity, the private data of before, 3 warnings", reviewed, diags, want)
 	}
 	if got := fateOf(t, &c, secret, Object); got != refused {
 		t.Errorf("an answer that follows: got %d, want %d", got, refused)
@@ -366,10 +366,43 @@ func TestEveryPlace(t *testing.T) {
 			t.Errorf("%s of %#v:\n got %#v\nwant %#v", row.attr, row.v, got.GetAttr(row.attr), row.want)
 		}
 		if len(diags) == 0 || !diags.HasErrors() || schema.PathString(diags[0].Path) != row.path {
-			t.Errorf("%s of %#v: %v", row.attr, row.v, diags)
+			t.Errorf("%s of %#v: got %v, want errors, the first at %s", row.attr, row.v, diags, row.path)
 		}
 		if slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return strings.Contains(d.String(), secret) }) {
 			t.Errorf("the secret is in a message: %v", diags)
+		}
+		if line := "ephemeral_attributes = [" + row.attr + "]"; !strings.HasSuffix(diags[0].Detail, line) {
+			t.Errorf("got %q, want the line %q at the end", diags[0].Detail, line)
+		}
+	}
+}
+
+// TestWayOut asks for the line that keeps attributes out of the state.
+func TestWayOut(t *testing.T) {
+	text := map[string]*schema.Attribute{"token": {Type: cty.String, Computed: true}}
+	nested := func(n schema.Nesting) *schema.NestedBlock {
+		return &schema.NestedBlock{Nesting: n, Block: schema.Block{Attributes: text}}
+	}
+	for _, row := range []struct {
+		path cty.Path
+		mode addr.Mode
+		want string
+	}{
+		{cty.GetAttrPath("list").IndexInt(2).GetAttr("token"), addr.Managed, "list[*].token"},
+		{cty.GetAttrPath("set").Index(cty.StringVal("CANARY")).GetAttr("token"), addr.Managed, ""},
+		{cty.GetAttrPath("map").Index(cty.StringVal("CANARY")), addr.Managed, "map"},
+		{cty.GetAttrPath("map"), addr.Data, ""},
+		{nil, addr.Managed, ""},
+	} {
+		c := guarded(t)
+		c.Object.Resource.Mode = row.mode
+		c.Block = &schema.Block{
+			Attributes: map[string]*schema.Attribute{"map": {Type: cty.Map(cty.String), Computed: true}},
+			Blocks:     map[string]*schema.NestedBlock{"list": nested(schema.List), "set": nested(schema.Set)},
+		}
+		got := c.wayOut(place{path: row.path})
+		if row.want == "" && got != "" || !strings.HasSuffix(got, row.want+"]") && row.want != "" {
+			t.Errorf("%s: got %q, want %q at the end", schema.PathString(row.path), got, row.want)
 		}
 	}
 }
@@ -384,7 +417,7 @@ func TestNestedOwn(t *testing.T) {
 	attrs["nested"] = cty.ListVal([]cty.Value{cty.ObjectVal(inner)})
 	plain := c.Given(cty.ObjectVal(attrs))
 	if value.IsMarked(plain) || plain.GetAttr("nested").Index(cty.Zero).GetAttr("secret") != str(secret) {
-		t.Errorf("the provider is given %#v", plain)
+		t.Errorf("Given: got %#v, want the nested secret without marks", plain)
 	}
 	if got := fateOf(t, &c, secret, Object); got != refused {
 		t.Errorf("got %d, want %d", got, refused)
@@ -431,21 +464,21 @@ func TestWithout(t *testing.T) {
 		return object(map[string]cty.Value{"made": str(text), "chosen": str("kept")})
 	}
 	if got := c.Without(made(secret), Plan); !got.RawEquals(made(secret)) {
-		t.Errorf("before anything is known: %#v", got)
+		t.Errorf("Without, before anything is known: got %#v, want %#v", got, made(secret))
 	}
 	c.Given(object(map[string]cty.Value{"secret": str(secret)}))
 	if got := c.Without(made(secret), Plan); !got.RawEquals(object(map[string]cty.Value{"chosen": str("kept")})) {
-		t.Errorf("an own value: %#v", got)
+		t.Errorf("Without an own value: got %#v, want only chosen", got)
 	}
 	longer := "a=" + secret + ";"
 	if got := c.Without(made(longer), Plan); !got.RawEquals(made(longer)) {
-		t.Errorf("within a longer text: %#v", got)
+		t.Errorf("Without, in a longer text: got %#v, want %#v", got, made(longer))
 	}
 	if got := fateOf(t, &c, longer, Read); got != warned {
 		t.Errorf("after an earlier answer was looked at: got %d, want %d", got, warned)
 	}
 	if got := c.Without(made(secret), Plan); !got.RawEquals(made(secret)) {
-		t.Errorf("what was stored with a warning: %#v", got)
+		t.Errorf("Without, stored with a warning: got %#v, want %#v", got, made(secret))
 	}
 	c = guarded(t)
 	c.Given(object(map[string]cty.Value{"secret": ephemeral(secret)}))
@@ -455,6 +488,6 @@ func TestWithout(t *testing.T) {
 	}
 	c.Leaks.Policy = leak.Lenient
 	if got := c.Without(made(secret), Plan); !got.RawEquals(made(secret)) {
-		t.Errorf("a policy that stores it: %#v", got)
+		t.Errorf("Without, by a policy that stores it: got %#v, want %#v", got, made(secret))
 	}
 }

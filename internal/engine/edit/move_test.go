@@ -67,7 +67,7 @@ func TestPlanMoves(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			moves, err := matches(st, target(t, test.from), target(t, test.to))
 			if (err != nil) != test.fails {
-				t.Fatalf("error %v", err)
+				t.Fatalf("matches: got %v, %v, want an error: %t", moves, err, test.fails)
 			}
 			if test.fails {
 				return

@@ -84,6 +84,10 @@ func (o *opener) open() (thing lease.Thing[content], err error) {
 		return thing, errReported
 	}
 	config := o.opt.Leaks.Reveal(leak.Source{Kind: leak.Other, Address: o.in.Addr().String()}, cfg, o.block().Type())
+	if o.lacks() {
+		used = true
+		return o.unreachable(), nil
+	}
 	if !config.IsWhollyKnown() || o.s.rules.pending(o.t, o.in) {
 		thing, err = o.deferred(config)
 		used = err == nil
@@ -91,6 +95,10 @@ func (o *opener) open() (thing lease.Thing[content], err error) {
 	}
 	if po := o.in.Provider(o.t); po != nil && o.p == nil {
 		o.p = o.s.providerFor(o.t, &o.s.holding, po, o.in.Addr())
+	}
+	if o.p == nil && o.s.unconfigured {
+		used = true
+		return o.unreachable(), nil
 	}
 	if o.p == nil {
 		return thing, errReported
@@ -166,7 +174,7 @@ func (o *opener) callOpen(given, config cty.Value) (thing lease.Thing[content], 
 	var diags diag.List
 	usable := false
 	defer func() { // also when checking the answer or evaluating a condition panics
-		isOpen := resp.Opened || len(resp.Private) > 0 // private data is there for closing, also beside an error
+		isOpen := resp.Opened && !o.putOff(resp) || len(resp.Private) > 0 // private data is there for closing, also beside an error
 		if isOpen && !usable {
 			ctx, cancel := context.WithTimeout(context.Background(), o.opt.Limit)
 			defer cancel()
@@ -181,6 +189,9 @@ func (o *opener) callOpen(given, config cty.Value) (thing lease.Thing[content], 
 		o.closed() // a provider that keeps nothing for closing has nothing to close
 	}
 	o.report(diags)
+	if !diags.HasErrors() && o.putOff(resp) {
+		return o.unreachable(), nil
+	}
 	if diags.HasErrors() || !o.in.Postconditions(o.t, o.s.Opened, o.mark(resp.Result)) {
 		return thing, errReported
 	}
@@ -265,8 +276,11 @@ func (o *opener) callWithGrace(ctx context.Context, config cty.Value) (resp prov
 // values.
 func (o *opener) checkResult(config cty.Value, resp provider.OpenResponse) diag.List {
 	name := o.in.Resource.Block.Provider.ForDisplay()
+	if o.putOff(resp) {
+		return nil
+	}
 	if resp.Deferred != "" {
-		return diag.Errorf("Provider deferred an ephemeral resource", "The provider %s answered that it cannot open %s yet (%s), although deferring was not allowed. This is a bug in the provider.", name, o.in.Addr(), resp.Deferred)
+		return diag.Errorf("Provider deferred an ephemeral resource", "The provider %s answered that it cannot open %s yet (%s), although deferring was not allowed. This is a bug in the provider.", name, o.in.Addr(), resp.Deferred.Text())
 	}
 	var diags diag.List
 	for _, err := range schema.AssertOpenResult(o.block(), config, resp.Result) {

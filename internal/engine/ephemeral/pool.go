@@ -75,6 +75,9 @@ type Pool struct {
 	// OnlyKnown refuses configurations of providers with unknown parts: the requests to the providers cannot
 	// wait until apply.
 	OnlyKnown bool
+	// Deferring leaves providers whose configurations have unknown parts to a later plan, and lets providers
+	// put off openings.
+	Deferring bool
 
 	durable sync.Map // *eval.ProviderObject → *future.Cell[provider.Reader], those without ephemeral values
 }
@@ -84,6 +87,8 @@ type content struct {
 	object   cty.Value
 	provider provider.Reader
 	fresh    func() bool // of a provider: whether its configuration may still be used, renewing instances if it is time
+	// outOfReach is set of an instance that cannot be opened before a later plan.
+	outOfReach bool
 }
 
 // NewPool returns a pool in which nothing is open.

@@ -29,16 +29,27 @@ func (s *Session) providerFor(t *future.Task, h *holding, po *eval.ProviderObjec
 	if po.Opens() || po.Borrows() {
 		return s.leasedProvider(t, h, po)
 	}
-	return s.pool.Provider(t, po)
+	return h.known(s.pool.shared(t, po))
 }
 
 // Provider returns a configured provider whose configuration opens nothing. The needs of the configuration
-// must have been prepared. A nil provider means that the reason was reported.
-func (p *Pool) Provider(t *future.Task, po *eval.ProviderObject) provider.Reader {
+// must have been prepared. A nil provider means that the reason was reported or, in a pool that defers, that
+// the configuration has unknown parts: known is false then.
+func (p *Pool) Provider(t *future.Task, po *eval.ProviderObject) (got provider.Reader, known bool) {
+	var h holding
+	got = h.known(p.shared(t, po))
+	return got, !h.unconfigured
+}
+
+// shared returns the provider for a configuration that opens nothing, which all its users share.
+func (p *Pool) shared(t *future.Task, po *eval.ProviderObject) provider.Reader {
 	cell, _ := p.durable.LoadOrStore(po, &future.Cell[provider.Reader]{})
 	got, cycle := cell.(*future.Cell[provider.Reader]).Get(t, po, nil, func() provider.Reader {
 		got, diags := p.durableProvider(t, po)
 		p.run.Report(diags)
+		if got == nil && !diags.HasErrors() {
+			return unconfigured
+		}
 		return got
 	})
 	if cycle != nil { // of functions of configurations that call each other
@@ -53,8 +64,8 @@ func (p *Pool) durableProvider(t *future.Task, po *eval.ProviderObject) (provide
 	if po.Borrows() {
 		return p.borrowingProvider(t, po)
 	}
-	config, diags := p.configuration(t, nil, po)
-	if diags.HasErrors() {
+	config, waits, diags := p.configuration(t, nil, po)
+	if diags.HasErrors() || waits {
 		return nil, diags
 	}
 	start := func() (provider.Provider, diag.List) { return p.start(po, config) }
@@ -72,21 +83,24 @@ func (p *Pool) borrowingProvider(t *future.Task, po *eval.ProviderObject) (provi
 	b := &borrower{Pool: p}
 	b.Opened = eval.NewOpened(b)
 	defer b.end()
-	config, diags := p.configuration(t, b.Opened, po)
-	if diags.HasErrors() || b.failed {
+	config, waits, diags := p.configuration(t, b.Opened, po)
+	if diags.HasErrors() || b.failed || waits {
 		return nil, diags
 	}
 	got, more := p.start(po, config)
 	return got, append(diags, more...)
 }
 
-// configuration returns the configuration of a provider without its marks.
-func (p *Pool) configuration(t *future.Task, o *eval.Opened, po *eval.ProviderObject) (cty.Value, diag.List) {
+// configuration returns the configuration of a provider without its marks. In a pool that defers, waits is
+// set if it has unknown parts: there is no provider before a later plan then. Parts that are made of values
+// which only this run has do not count, since a later plan does not have them.
+func (p *Pool) configuration(t *future.Task, o *eval.Opened, po *eval.ProviderObject) (config cty.Value, waits bool, diags diag.List) {
 	cfg, diags := po.EvalBody(t, o)
+	waits = p.Deferring && !value.KnownOnceMade(cfg)
 	if made := value.MadeOf(cfg); len(made) > 0 && !diags.HasErrors() {
 		diags = append(diags, p.opt.Computed("The configuration of "+po.Addr.String(), made).InConfigBody(po.Body()).WithAddress(po.Addr.String())...)
 	}
-	return p.opt.Leaks.Reveal(leak.Source{Kind: leak.Configuration, Address: po.Addr.String(), Use: p.opt.LeakUse}, cfg, po.Type()), diags
+	return p.opt.Leaks.Reveal(leak.Source{Kind: leak.Configuration, Address: po.Addr.String(), Use: p.opt.LeakUse}, cfg, po.Type()), waits, diags
 }
 
 // start starts and configures a provider. config has no marks.
@@ -122,11 +136,14 @@ func (s *Session) leasedProvider(t *future.Task, h *holding, po *eval.ProviderOb
 		defer t.Enter(po, nil)()
 		inner, used := s.part(po, event.OpConfigure), false
 		defer inner.endUnless(&used)
-		got := s.pool.openProvider(t, inner, po)
-		if got == nil {
+		got, ok := s.pool.openProvider(t, inner, po)
+		if !ok {
 			return lease.Thing[content]{}, errReported
 		}
 		used = true
+		if got == nil {
+			return lease.Thing[content]{Value: content{provider: unconfigured, fresh: inner.Fresh}, Close: func(context.Context) {}, After: inner.End}, nil
+		}
 		return lease.Thing[content]{
 			Value: content{provider: got, fresh: inner.Fresh},
 			Close: func(context.Context) { s.pool.opt.Providers.End(got) },
@@ -137,20 +154,23 @@ func (s *Session) leasedProvider(t *future.Task, h *holding, po *eval.ProviderOb
 		return nil
 	}
 	h.checks = append(h.checks, v.fresh)
-	return v.provider
+	return h.known(v.provider)
 }
 
-// openProvider starts a provider and configures it with the values that s holds open; nil if that failed,
-// which was reported.
-func (p *Pool) openProvider(t *future.Task, s *Session, po *eval.ProviderObject) provider.Provider {
-	config, diags := p.configuration(t, s.Opened, po)
+// openProvider starts a provider and configures it with the values that s holds open; nil for one that must
+// wait. False says that it failed, which was reported.
+func (p *Pool) openProvider(t *future.Task, s *Session, po *eval.ProviderObject) (provider.Provider, bool) {
+	config, waits, diags := p.configuration(t, s.Opened, po)
 	p.run.Report(diags)
 	if diags.HasErrors() || s.failed {
-		return nil
+		return nil, false
+	}
+	if waits {
+		return nil, true
 	}
 	got, diags := p.start(po, config)
 	p.run.Report(diags)
-	return got
+	return got, !diags.HasErrors()
 }
 
 // unknownConfiguration is the error for a provider that is needed at once and whose configuration, which has

@@ -24,6 +24,9 @@ type Rules struct {
 	// Pending reports whether something that an instance explicitly depends on has changes that are not made
 	// yet: then it is not opened, and its object is unknown but for its configuration.
 	Pending func(*future.Task, *eval.Instance) bool
+	// OutOfReach reports whether an instance cannot be opened before a later plan, because of its own
+	// dependencies: then its object is unknown.
+	OutOfReach func(*future.Task, *eval.Instance) bool
 	// Use returns the name under which an instance is claimed, its address if Use is nil.
 	Use func(*future.Task, *eval.Instance) eval.Use
 	// Opening is called before an instance is opened or used.
@@ -62,6 +65,9 @@ type holding struct {
 	releases []func()
 	checks   []func() bool // each may run beside others and must not panic
 	failed   bool
+
+	unconfigured bool             // a provider's configuration has unknown parts
+	outOfReach   []*eval.Instance // instances that cannot be opened before a later plan
 }
 
 // take adds the leases of another one.
@@ -69,6 +75,8 @@ func (h *holding) take(o *holding) {
 	h.releases = append(h.releases, o.releases...)
 	h.checks = append(h.checks, o.checks...)
 	h.failed = h.failed || o.failed
+	h.unconfigured = h.unconfigured || o.unconfigured
+	h.outOfReach = append(h.outOfReach, o.outOfReach...)
 }
 
 // NewSession starts a session of the operation whose turn it is. user is the user of the opened instances: an
@@ -197,6 +205,10 @@ func (s *Session) instance(t *future.Task, h *holding, in *eval.Instance) cty.Va
 	if s.rules.skips(in) {
 		return eval.Unopened(in)
 	}
+	if s.rules.outOfReach(t, in) {
+		h.outOfReach = append(h.outOfReach, in)
+		return eval.Unopened(in)
+	}
 	if s.rules.Opening != nil {
 		s.rules.Opening(in)
 	}
@@ -207,6 +219,10 @@ func (s *Session) instance(t *future.Task, h *holding, in *eval.Instance) cty.Va
 	})
 	if !ok {
 		return eval.Unopened(in)
+	}
+	if v.outOfReach {
+		h.outOfReach = append(h.outOfReach, in)
+		return v.object
 	}
 	h.checks = append(h.checks, func() (fresh bool) {
 		s.pool.run.Guard("checking "+in.Addr().String(), func() {

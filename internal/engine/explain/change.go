@@ -55,11 +55,14 @@ func (e *Explainer) happens(out *Answer, s subject) {
 			}
 		}
 	}
+	deferrals := deferralsOf(e, s.instance)
 	switch {
 	case s.instance.Resource.Mode == addr.Ephemeral:
 		e.ephemeralHappens(out, s)
 	case s.instance.Resource.Mode == addr.Action:
 		actionHappens(e, out, s)
+	case len(deferrals) > 0:
+		deferredHappens(e, out, s, deferrals, list)
 	case len(list) == 0:
 		e.absent(out, s)
 	case len(list) == 1:
@@ -69,13 +72,18 @@ func (e *Explainer) happens(out *Answer, s subject) {
 		}
 	default:
 		out.Headline = fmt.Sprintf("has %d objects in the plan", len(list))
-		for _, c := range list {
-			p := Point{Kind: c.Action.String(), Address: c.Object().String(), Text: c.Object().String() + " " + headlines[c.Action]}
-			if more := e.why(c, s); len(more) > 0 {
-				p.Text, p.Place = p.Text+": "+more[0].Text, more[0].Place
-			}
-			out.Why = append(out.Why, p)
+		severalHappen(e, out, s, list)
+	}
+}
+
+// severalHappen adds a point for each change, with the first of its reasons.
+func severalHappen(e *Explainer, out *Answer, s subject, list []*plan.Change) {
+	for _, c := range list {
+		p := Point{Kind: c.Action.String(), Address: c.Object().String(), Text: c.Object().String() + " " + headlines[c.Action]}
+		if more := e.why(c, s); len(more) > 0 {
+			p.Text, p.Place = p.Text+": "+more[0].Text, more[0].Place
 		}
+		out.Why = append(out.Why, p)
 	}
 }
 
@@ -281,6 +289,9 @@ func (e *Explainer) moduleHappens(out *Answer, s subject) {
 			out.Why = append(out.Why, Point{Kind: a.String(), Text: plural(counts[a], "object") + which + headlines[a]})
 		}
 	}
+	if n := deferredIn(e, call); n > 0 {
+		out.Why = append(out.Why, Point{Kind: "defer", Text: plural(n, "change") + " deferred to a later plan"})
+	}
 }
 
 // checkHappens fills in the plan's result of a check, with the messages of failed assertions.
@@ -319,7 +330,12 @@ func (e *Explainer) ephemeralHappens(out *Answer, s subject) {
 		if !ok {
 			continue
 		}
-		if up := e.unknownIn(r, chain.last.Ref.Rest); up != nil {
+		if len(e.deferrals[r.Config.Config()]) > 0 {
+			out.Why = append(out.Why, Point{
+				Kind: "waits_for", Address: r.Address(), Place: placeOf(chain.from), Chain: chain.hops,
+				Text: "planning does not open it, because its configuration comes from " + r.Address() + ", which " + deferredHeadline,
+			})
+		} else if up := e.unknownIn(r, chain.last.Ref.Rest); up != nil {
 			waits("its configuration comes from", up, placeOf(chain.from), chain.hops)
 		}
 	}

@@ -17,6 +17,7 @@ type Explainer struct {
 	instances map[addr.ConfigResource][]*plan.Change
 	pending   map[addr.AbsResource][]*plan.Change // changes that do something
 	spans     map[plan.Span][]*plan.Change        // the same
+	deferrals map[addr.ConfigResource][]*plan.Deferral
 	drift     map[addr.Instance]*plan.Change
 	blocks    map[string]blocks.Node // by the names that people use
 	users     map[blocks.Node][]user // found on demand
@@ -26,7 +27,7 @@ type Explainer struct {
 func New(c *blocks.Config, p *plan.Plan) *Explainer {
 	e := &Explainer{
 		config: c, plan: p, changes: map[addr.Instance][]*plan.Change{}, instances: map[addr.ConfigResource][]*plan.Change{},
-		pending: map[addr.AbsResource][]*plan.Change{}, spans: map[plan.Span][]*plan.Change{}, drift: map[addr.Instance]*plan.Change{}, blocks: map[string]blocks.Node{},
+		pending: map[addr.AbsResource][]*plan.Change{}, spans: map[plan.Span][]*plan.Change{}, deferrals: map[addr.ConfigResource][]*plan.Deferral{}, drift: map[addr.Instance]*plan.Change{}, blocks: map[string]blocks.Node{},
 	}
 	for _, change := range p.Changes {
 		e.changes[change.Addr] = append(e.changes[change.Addr], change)
@@ -38,6 +39,9 @@ func New(c *blocks.Config, p *plan.Plan) *Explainer {
 		for _, span := range plan.Spans(change.Addr) {
 			e.spans[span] = append(e.spans[span], change)
 		}
+	}
+	for _, d := range p.Deferrals {
+		e.deferrals[d.Change.Addr.Config()] = append(e.deferrals[d.Change.Addr.Config()], d)
 	}
 	for _, change := range p.Drift {
 		e.drift[change.Addr] = change

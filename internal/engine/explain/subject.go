@@ -33,10 +33,11 @@ func (e *Explainer) About(address string) (*Answer, diag.List) {
 	if err != nil {
 		return nil, diag.Errorf("Invalid address", "The text %q is not the address of something that can be explained: %s. It is written as in the configuration, such as aws_instance.web[0].ami, var.name, local.name, output.name or module.name.", address, err)
 	}
-	if s.block == nil && len(e.instances[s.instance.Config()]) == 0 {
+	deferrals := deferralsOf(e, s.instance)
+	if s.block == nil && len(e.instances[s.instance.Config()])+len(deferrals) == 0 {
 		return nil, e.unknown(address, s)
 	}
-	if why := s.wrongKey(e); why != "" {
+	if why := s.wrongKey(e); why != "" && len(deferrals) == 0 {
 		return nil, diag.Errorf("Nothing has this address", "Neither the configuration nor the plan has %s: %s", address, why)
 	}
 	if s.path != nil && s.resource {

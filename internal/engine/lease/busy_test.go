@@ -26,11 +26,11 @@ func TestBusy(t *testing.T) {
 			}
 			for _, k := range []string{"a", "b", "c", "d", "e", "f"} {
 				if busy[k] = p.Busy(k); (busy[k] != nil) != is[k] {
-					t.Errorf("%s: %s is busy: %v", when, k, busy[k] != nil)
+					t.Errorf("%s: got %s busy: %t, want %t", when, k, busy[k] != nil, is[k])
 				}
 			}
 			if p.Busy("f", "a") != busy["a"] {
-				t.Errorf("%s: a is not found after f", when)
+				t.Errorf("%s: got another thing busy of f and a, want a (busy: %t)", when, busy["a"] != nil)
 			}
 		}
 		ended := func(k string) {

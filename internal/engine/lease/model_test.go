@@ -87,7 +87,7 @@ func TestPoolAgainstModel(t *testing.T) {
 				k := rapid.IntRange(0, len(w.uses)-1).Draw(t, "thing")
 				l, err := w.acquire(context.Background(), k)
 				if (err == nil) != w.opensAtAll(k) {
-					t.Fatalf("acquiring %d: %v", k, err)
+					t.Fatalf("acquiring %d: got %v, want success %t", k, err, w.opensAtAll(k))
 				}
 				if l != nil {
 					leases = append(leases, l)
@@ -103,7 +103,7 @@ func TestPoolAgainstModel(t *testing.T) {
 				w.release(l)
 				l.Release() // once more does nothing
 				if _, err := l.Value(context.Background()); err != ErrClosed {
-					t.Fatalf("the value of a lease that was released: %v", err)
+					t.Fatalf("value of a lease that was released: got %v, want %v", err, ErrClosed)
 				}
 			},
 			"": func(t *rapid.T) {
@@ -113,7 +113,7 @@ func TestPoolAgainstModel(t *testing.T) {
 				want := w.wantOpen(leases)
 				for k := range w.uses {
 					if open := w.live[k] != nil; open != want[k] {
-						t.Fatalf("%d is open: %v, should be: %v", k, open, want[k])
+						t.Fatalf("%d is open: got %t, want %t", k, open, want[k])
 					}
 				}
 				w.checkCounts(func(e *entry[int, string]) bool { return e.claims >= 0 && e.needs >= 0 && e.leases >= 0 })
@@ -132,7 +132,7 @@ func TestPoolAgainstModel(t *testing.T) {
 			w.waive(claims...) // late waivers do no harm
 			w.claim(0)
 			if _, err := w.acquire(context.Background(), 0); err != ErrClosed {
-				t.Fatalf("acquiring after Shutdown: %v", err)
+				t.Fatalf("acquiring after Shutdown: got %v, want %v", err, ErrClosed)
 			}
 		}
 		w.checkIdle()

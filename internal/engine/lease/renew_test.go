@@ -93,7 +93,7 @@ func (r *renewer) check(t *testing.T, renewals ...float64) {
 func use(t *testing.T, l *Lease[string, string]) {
 	t.Helper()
 	if v, err := l.Value(t.Context()); v != "v" || err != nil {
-		t.Errorf("Value: %q, %v", v, err)
+		t.Errorf("Value: got %q, %v, want \"v\"", v, err)
 	}
 }
 
@@ -246,7 +246,7 @@ func TestE54_RenewalOfAUse(t *testing.T) {
 				synctest.Wait()
 				go r.pool.Shutdown()
 				if err := <-used; !errors.Is(err, test.want) || errors.Is(err, ErrExpired) != (test.want == ErrExpired) {
-					t.Errorf("Value: %v", err)
+					t.Errorf("Value: got %v, want %v", err, test.want)
 				}
 				synctest.Wait()
 				r.pool.Drained()
@@ -273,7 +273,7 @@ func TestE50_UseAfterFailureTriesOnceMore(t *testing.T) {
 		r.check(t, 1, 2)
 		v, err := l.Value(t.Context())
 		if v != "" || !errors.Is(err, ErrExpired) || !errors.Is(err, errRenew) {
-			t.Errorf("Value: %q, %v", v, err)
+			t.Errorf("Value: got %q, %v, want %v because of %v", v, err, ErrExpired, errRenew)
 		}
 		r.check(t, 1, 2, 2.5)
 		time.Sleep(1900 * time.Millisecond) // the pause counts from the last attempt
@@ -287,7 +287,7 @@ func TestE50_UseAfterFailureTriesOnceMore(t *testing.T) {
 		l.Release()
 		r.pool.Drained()
 		if r.private != 2 || r.atClose != 2 {
-			t.Errorf("private data: %d, at Close %d", r.private, r.atClose)
+			t.Errorf("private data: got %d, at Close %d, want 2, 2", r.private, r.atClose)
 		}
 	})
 }

@@ -221,7 +221,7 @@ func TestUseAfterForcedClose(t *testing.T) {
 	l := p.open(t, "c", nil)
 	p.Shutdown()
 	if v, err := l.Value(t.Context()); v != "" || !errors.Is(err, ErrClosed) {
-		t.Errorf("Value: %q, %v", v, err)
+		t.Errorf("Value: got %q, %v, want %v", v, err, ErrClosed)
 	}
 	l.Release()
 	p.check(t, "c")
@@ -318,7 +318,7 @@ func TestReopenedAfterClose(t *testing.T) {
 		p.hangs["c"] = false
 		l := p.open(t, "c", nil)
 		if v, err := l.Value(t.Context()); v != "c" || err != nil {
-			t.Errorf("Value: %q, %v", v, err)
+			t.Errorf("Value: got %q, %v, want \"c\"", v, err)
 		}
 		p.check(t, "c")
 		l.Release()

@@ -137,7 +137,7 @@ func (w *world) acquire(ctx context.Context, k int) (l *held, err error) {
 		return nil, err
 	}
 	if v != value(k) {
-		w.t.Errorf("the value of %d is %q", k, v)
+		w.t.Errorf("value of %d: got %q, want %q", k, v, value(k))
 	}
 	return &held{k, got}, nil
 }
@@ -197,7 +197,7 @@ func (w *world) renew(k int, o *session) (time.Time, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if o.closing || w.live[k] != o {
-		w.t.Errorf("%d is renewed after Close began", k)
+		w.t.Errorf("%d: got a renewal after Close began, want none", k)
 	}
 	o.private++
 	return time.Now().Add(time.Hour), nil
@@ -209,7 +209,7 @@ func (w *world) closer(k int, o *session) func(context.Context) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if o.closing || w.live[k] != o {
-			w.t.Errorf("%d is closed twice", k)
+			w.t.Errorf("%d: got it closed twice, want once", k)
 		}
 		o.closing = true
 		if w.holders[k] > 0 {

@@ -108,7 +108,7 @@ func TestApplyKeepsObjects(t *testing.T) {
 		for a, in := range after.AllInstances() {
 			n++
 			if was := before.Instance(moved.From(a)); was == nil || was.Current != in.Current {
-				rt.Errorf("%s has not the object of %s", a, moved.From(a))
+				rt.Errorf("%s: got %+v, want the object of %s: %+v", a, in.Current, moved.From(a), was)
 			}
 		}
 		for range before.AllInstances() {

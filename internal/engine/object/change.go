@@ -57,8 +57,12 @@ func (op *Op) Plan(req PlanRequest) (provider.PlanResponse, bool) {
 		Type: op.TypeName(), Prior: req.Prior.Value, Proposed: proposed, Config: req.Config, PriorPrivate: req.Prior.Private,
 		PlannedPrivate: req.Private, Identity: req.Prior.Identity, ProviderMeta: req.Meta,
 	})
-	if !diags.HasErrors() && resp.Deferred != "" {
-		diags = append(diags, op.Answers.Deferred(doing, resp.Deferred)...)
+	if !diags.HasErrors() {
+		put, wrong := PutsOff(op, resp.Deferred, doing)
+		if diags = append(diags, wrong...); put {
+			op.Report(diags)
+			return resp, false
+		}
 	}
 	switch {
 	case diags.HasErrors():

@@ -19,6 +19,8 @@ type ImportTarget struct {
 	ID       string
 	Identity cty.Value
 	Range    *hcl.Range // of the import block; nil for the import command
+	Unknown  bool       // which object it is will be known only after apply
+	Deps     []plan.Dep // of the id or identity, if it is unknown
 }
 
 // Import asks the provider of an operation for the target and reads it. meta is as in Refresh. Import returns
@@ -41,11 +43,15 @@ func (t *ImportTarget) Import(op *Op, meta cty.Value) (Prior, bool) {
 	resp, diags := op.Provider.ImportResource(op.Ctx, req)
 	var got Prior
 	if !diags.HasErrors() {
+		_, wrong := PutsOff(op, resp.Deferred, "importing")
+		diags = append(diags, wrong...)
+	}
+	if !diags.HasErrors() && op.PutOff == "" {
 		got, diags = t.pick(op, resp, diags)
 	}
 	op.Report(diags)
 	done(diags, key, text)
-	if diags.HasErrors() {
+	if diags.HasErrors() || op.PutOff != "" {
 		return Prior{}, false
 	}
 	got, ok := op.Refresh(got, meta)
@@ -111,9 +117,6 @@ func (t *ImportTarget) identity(op *Op) (cty.Value, diag.List) {
 // pick returns the target from the answer, which may contain other objects.
 func (t *ImportTarget) pick(op *Op, resp provider.ImportResponse, diags diag.List) (Prior, diag.List) {
 	none := Prior{}
-	if resp.Deferred != "" {
-		return none, append(diags, op.Answers.Deferred("importing", resp.Deferred)...)
-	}
 	for _, o := range resp.Objects {
 		if o.Type != op.TypeName() {
 			continue

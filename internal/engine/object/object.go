@@ -16,12 +16,14 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/provider/processes"
 	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -34,6 +36,11 @@ type Env struct {
 	Log       func(line string) // receives a line without values; nil for none
 	Leaks     contract.Leaks
 	Hasher    *fingerprint.Hasher // of the values of ephemeral attributes
+	// Deferring says that providers may put off their answers.
+	Deferring bool
+	// Kept returns a computed value of an earlier round of the same run, if the run has kept it;
+	// nil for none.
+	Kept func(addr.Object, cty.Path) (cty.Value, bool)
 }
 
 // Op is an operation on one object. It asks the object's provider, and makes the answers fit to be planned,
@@ -59,6 +66,9 @@ type Op struct {
 	// Recorded is the object that the state had before the command, if that is another than the one that the
 	// operation begins with.
 	Recorded *state.Object
+	// PutOff is why the provider has put off its last answer, if it may: the operation has failed then
+	// without a report. "" if it has answered.
+	PutOff provider.Deferred
 }
 
 // New begins an operation on an object. Provider is set when it is needed.
@@ -77,6 +87,34 @@ func New(env *Env, obj addr.Object, sch *schema.Schema, source addr.Provider) Op
 func (op *Op) Use(p provider.Reader, configured addr.ProviderConfig) bool {
 	op.Provider, op.Answers.Configured = p, configured
 	return p != nil
+}
+
+// StartSpan starts the span of the operation, whose calls are part of it. The returned function ends it.
+func (op *Op) StartSpan(name string, action plan.Action) (end func(ok bool)) {
+	ctx, span := trace.Start(op.Ctx, name)
+	if span == nil {
+		return func(bool) {}
+	}
+	op.Ctx = ctx
+	span.Set(trace.Address, op.Obj.String())
+	span.Set(trace.Type, op.TypeName())
+	if action != plan.NoOp {
+		span.Set(trace.Action, action.String())
+	}
+	return span.Finish
+}
+
+// PutsOff reports whether the provider has put off its answer, which is an error if it may not. doing names
+// the operation that it was asked for.
+func PutsOff(op *Op, why provider.Deferred, doing string) (bool, diag.List) {
+	if why != "" && op.Deferring {
+		op.PutOff = why
+		return true, nil
+	}
+	if why != "" {
+		return false, op.Answers.Deferred(doing, why.Text())
+	}
+	return false, nil
 }
 
 // Await says that the provider is asked about an object with computed values that the state does not keep: it

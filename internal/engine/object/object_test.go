@@ -60,18 +60,18 @@ func TestRefresh(t *testing.T) {
 		meta := cty.ObjectVal(attrs{"m": str("x")})
 		got, ok := f.Refresh(Prior{Value: old, Private: []byte("p0"), Identity: identity("a")}, meta)
 		if ok != row.ok || !same(got.Value, row.v) || string(got.Private) != row.private || !same(got.Identity, row.id) {
-			t.Errorf("%s: %t, %#v, %s, %#v", row.name, ok, got.Value, got.Private, got.Identity)
+			t.Errorf("%s: got %t, %#v, %s, %#v, want %t, %#v, %s, %#v", row.name, ok, got.Value, got.Private, got.Identity, row.ok, row.v, row.private, row.id)
 		}
 		f.says(t, row.name, row.summary)
 		if logs := strings.Join(f.log, "\n"); (logs != "") != (row.logs != "") || !strings.Contains(logs, row.logs) {
-			t.Errorf("%s: logged %q", row.name, logs)
+			t.Errorf("%s: got the log %q, want %q in it", row.name, logs, row.logs)
 		}
 		if req, ok := f.asked.(provider.ReadRequest); !ok || req.Type != "thing_a" || !same(req.Prior, old) || string(req.Private) != "p0" || !same(req.Identity, identity("a")) || !same(req.ProviderMeta, meta) {
-			t.Errorf("%s: asked %#v", row.name, f.asked)
+			t.Errorf("%s: got the request %#v, want all that was known of the object", row.name, f.asked)
 		}
 		f.Events.Flush()
 		if n := len(f.events); n != 2 || f.events[0].ID != "i-1" || f.events[1].ID != row.ends || (f.events[1].Kind == event.Failed) == row.ok {
-			t.Errorf("%s: events %v", row.name, f.events)
+			t.Errorf("%s: got the events %v, want i-1 to begin and %s to end, completed: %t", row.name, f.events, row.ends, row.ok)
 		}
 	}
 }
@@ -121,18 +121,18 @@ func TestPlan(t *testing.T) {
 		f.plan, f.diags = row.resp, row.diags
 		got, ok := f.Plan(PlanRequest{Prior: prior, Config: row.config, First: row.first, Private: []byte("first"), Meta: cty.NilVal})
 		if ok != row.ok || !same(got.Planned, row.v) || string(got.Private) != row.private || !same(got.Identity, row.id) {
-			t.Errorf("%s: %t, %#v, %s, %#v", row.name, ok, got.Planned, got.Private, got.Identity)
+			t.Errorf("%s: got %t, %#v, %s, %#v, want %t, %#v, %s, %#v", row.name, ok, got.Planned, got.Private, got.Identity, row.ok, row.v, row.private, row.id)
 		}
 		f.says(t, row.name, row.summary)
 		if logs := strings.Join(f.log, "\n"); (logs != "") != (row.logs != "") || !strings.Contains(logs, row.logs) {
-			t.Errorf("%s: logged %q", row.name, logs)
+			t.Errorf("%s: got the log %q, want %q in it", row.name, logs, row.logs)
 		}
 		proposed := row.config
 		if !row.config.IsNull() {
 			proposed = schema.ProposedNew(block(), prior.Value, row.config)
 		}
 		if req, ok := f.asked.(provider.PlanRequest); !ok || req.Type != "thing_a" || !same(req.Proposed, proposed) || !same(req.Config, row.config) || string(req.PriorPrivate) != "p0" || string(req.PlannedPrivate) != "first" {
-			t.Errorf("%s: asked %#v", row.name, f.asked)
+			t.Errorf("%s: got the request %#v, want %#v proposed for the configuration %#v, and both private data", row.name, f.asked, proposed, row.config)
 		}
 	}
 }
@@ -159,7 +159,7 @@ func TestReport(t *testing.T) {
 	f.Body = file.Body
 	f.Report(diag.List{{Summary: "wrong", Path: cty.GetAttrPath("name")}})
 	if len(f.reported) != 1 || f.reported[0].Subject == nil || f.reported[0].Subject.Start.Line != 2 {
-		t.Errorf("reported %v", f.reported)
+		t.Errorf("reported: got %v, want one diagnostic on line 2", f.reported)
 	}
 	f.says(t, "at its place", "wrong")
 }
@@ -171,7 +171,7 @@ func TestLogs(t *testing.T) {
 	errs := func() []error { calls++; return []error{fmt.Errorf("one"), fmt.Errorf("two")} }
 	f.LogTolerated(contract.Plan, errs)
 	if len(f.log) != 2 || !strings.HasPrefix(f.log[0], "[WARN] provider example.com/a/thing returned a plan for thing_a.x") {
-		t.Errorf("logged %q", f.log)
+		t.Errorf("log: got %q, want two warnings of a plan for thing_a.x", f.log)
 	}
 	unknown := cty.ObjectVal(attrs{"name": cty.UnknownVal(cty.String)})
 	null := cty.NullVal(identity("a").Type())
@@ -250,14 +250,14 @@ func TestUpgrade(t *testing.T) {
 		f.value, f.diags = row.answer, row.diags
 		got, ok := f.Upgrade(row.o)
 		if ok != row.ok || !same(got.Value, row.v) || !same(got.Identity, row.id) || got.Cleaned != row.cleaned || got.Object != row.o || string(got.Private) != string(row.o.Private) {
-			t.Errorf("%s: %t, %#v, %#v", row.name, ok, got, got.Value)
+			t.Errorf("%s: got %t, %#v, %#v, want %t, %#v, %#v, cleaned: %t", row.name, ok, got, got.Value, row.ok, row.v, row.id, row.cleaned)
 		}
 		if row.cleaned && len(f.reported) == 1 {
 			row.summary = f.reported[0].Summary
 		}
 		f.says(t, row.name, row.summary)
 		if _, asked := f.asked.(provider.UpgradeRequest); asked != row.asked {
-			t.Errorf("%s: asked %#v", row.name, f.asked)
+			t.Errorf("%s: got the request %#v, want an upgrade: %t", row.name, f.asked, row.asked)
 		}
 	}
 	for name, prepare := range map[string]func(*fixture){"without schemas": func(f *fixture) { f.failure = failure }, "without identities": func(f *fixture) { f.id = nil }} {
@@ -265,7 +265,7 @@ func TestUpgrade(t *testing.T) {
 		prepare(f)
 		got, ok := f.Upgrade(change(func(o *state.Object) { o.Identity = []byte(`{"name":"a"}`) }))
 		if !ok || !same(got.Value, whole) || got.Identity != cty.NilVal || f.asked != nil {
-			t.Errorf("%s: %t, %#v", name, ok, got)
+			t.Errorf("%s: got %t, %#v, want the whole value without identity, and nothing asked", name, ok, got)
 		}
 	}
 	f := newFixture(t)
@@ -296,7 +296,7 @@ func TestStoredIsInTheOpen(t *testing.T) {
 			f := newFixture(t)
 			open(f)
 			if v, diags := f.Answers.Accept(thing(attrs{"name": str(secret)}), nil, contract.Object); diags != nil || v.GetAttr("name") != str(secret) {
-				t.Errorf("%s, %s: %v", name, way, diags)
+				t.Errorf("%s, %s: got %v, want the value accepted without diagnostics", name, way, diags)
 			}
 		}
 		f := newFixture(t)
@@ -350,16 +350,16 @@ func TestMoved(t *testing.T) {
 		o := stored(t, whole)
 		got, ok := f.ConvertMoved(o, from, addr.ProviderConfig{Provider: source})
 		if ok != row.ok || !same(got.Value, row.v) || !same(got.Identity, row.id) || string(got.Private) != row.private || got.Object != o {
-			t.Errorf("%s: %t, %#v", row.name, ok, got)
+			t.Errorf("%s: got %t, %#v, want %t, %#v, %s, %#v", row.name, ok, got, row.ok, row.v, row.private, row.id)
 		}
 		f.says(t, row.name, row.summary)
 		if req, ok := f.asked.(provider.MoveRequest); !ok || req.SourceType != "thing_b" || req.TargetType != "thing_a" || !slices.Equal(req.SourceJSON, o.JSON()) || string(req.SourcePrivate) != "p0" {
-			t.Errorf("%s: asked %#v", row.name, f.asked)
+			t.Errorf("%s: got the request %#v, want thing_b moved to thing_a with what is stored", row.name, f.asked)
 		}
 	}
 	f := newFixture(t)
 	f.moved = provider.MoveResponse{Target: thing(attrs{"name": str(secret)})}
 	if got, ok := f.ConvertMoved(stored(t, thing(attrs{"name": str(secret)})), from, addr.ProviderConfig{}); !ok || got.Value.GetAttr("name") != str(secret) {
-		t.Errorf("what the object had before: %t, %#v", ok, got.Value)
+		t.Errorf("value that the object had before: got %t, %#v, want it kept", ok, got.Value)
 	}
 }

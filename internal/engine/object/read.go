@@ -23,6 +23,11 @@ func (op *Op) Refresh(pr Prior, meta cty.Value) (Prior, bool) {
 	defer Await(op)()
 	done := op.Events.Begin(event.OpRefresh, op.Obj, plan.NoOp, idKey, id)
 	sent, resp, diags := ask(op, pr, meta)
+	if op.PutOff != "" {
+		op.Report(diags)
+		done(diags, idKey, id)
+		return pr, false
+	}
 	v := resp.New
 	if !diags.HasErrors() && !v.IsNull() {
 		v, diags = op.Answers.AcceptKnown(v, diags, contract.Read)
@@ -61,13 +66,17 @@ func ask(op *Op, pr Prior, meta cty.Value) (sent cty.Value, resp provider.ReadRe
 		resp, diags := op.Provider.ReadResource(op.Ctx, provider.ReadRequest{
 			Type: op.TypeName(), Prior: v, Private: pr.Private, Identity: pr.Identity, ProviderMeta: meta,
 		})
-		if !diags.HasErrors() && resp.Deferred != "" {
-			diags = append(diags, op.Answers.Deferred("reading", resp.Deferred)...)
+		if !diags.HasErrors() {
+			_, wrong := PutsOff(op, resp.Deferred, "reading")
+			diags = append(diags, wrong...)
 		}
 		return resp, diags
 	}
 	resp, diags = read(pr.Value)
 	sent = pr.Value
+	if op.PutOff != "" {
+		return sent, resp, diags
+	}
 	lacks := len(withheld.Missing(pr.Value, pr.Object))
 	silent := diags.HasErrors() || resp.New.IsNull()
 	if lacks == 0 || !silent && len(op.Withheld.Odd(pr.Value, pr.Object, resp.New)) == 0 {

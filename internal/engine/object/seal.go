@@ -1,6 +1,7 @@
 package object
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -30,6 +31,11 @@ func (op *Op) Mark(v cty.Value, of Config, records []state.Withheld) cty.Value {
 	var seen schema.Patterns
 	for _, c := range withheld.ComputedValues(w, v, of.Value, records) {
 		m := computedMark(w, c.Path)
+		if c.Past && op.Kept != nil {
+			if kept, ok := op.Kept(op.Obj, c.Path); ok {
+				c.Now, c.Past = kept, false
+			}
+		}
 		m.Type = value.TypeName(c.Now.Type())
 		if m.Past = c.Past; c.Record != nil {
 			m.Version, m.Number = c.Record.Value(), c.Record.Number
@@ -207,4 +213,25 @@ func (op *Op) HasNewIdentity(before, after Prior) bool {
 		return true
 	}
 	return before.Object.IdentityVersion != op.identityVersion() || !before.Identity.RawEquals(after.Identity)
+}
+
+// StorableConfig returns the configuration with numbers in the precision that is stored, since later values
+// are compared with it. It returns false if a part outside of write-only arguments cannot be stored, which
+// was reported: nothing may be made of it.
+func (op *Op) StorableConfig(cfg cty.Value) (cty.Value, bool) {
+	ty := op.Block().Type()
+	whole, faults := value.Storable(cfg, ty)
+	if len(faults) == 0 {
+		return whole, true
+	}
+	var diags diag.List
+	_, faults = value.Storable(op.Block().NullWriteOnly(cfg), ty)
+	for _, f := range faults {
+		diags = append(diags, diag.Diagnostic{
+			Summary: "Value cannot be stored", Path: f.Path,
+			Detail: fmt.Sprintf("The argument %s of %s has a value that cannot be stored: %s.", schema.PathIn(cfg.Type(), f.Path), op.Obj, f.Err),
+		})
+	}
+	op.Report(diags)
+	return cfg, len(faults) == 0
 }

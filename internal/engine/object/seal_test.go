@@ -77,17 +77,17 @@ func TestImport(t *testing.T) {
 		f.read = provider.ReadResponse{New: row.read, Private: []byte("p1"), Identity: cty.NilVal}
 		got, ok := row.target.Import(&f.Op, cty.NilVal)
 		if ok != row.ok || ok && !same(got.Value, whole) || string(got.Private) != row.private {
-			t.Errorf("%s: %t, %#v", row.name, ok, got)
+			t.Errorf("%s: got %t, %#v, want %t, %#v with %s", row.name, ok, got, row.ok, whole, row.private)
 		}
 		if ok && (got.Importing == nil || got.Importing.ID != row.target.ID || (row.target.Identity == cty.NilVal) != got.Importing.Identity.IsZero()) {
-			t.Errorf("%s: importing %#v", row.name, got.Importing)
+			t.Errorf("%s: got importing %#v, want the target %+v", row.name, got.Importing, row.target)
 		}
 		f.says(t, row.name, row.summary)
 		if f.Events.Flush(); len(f.events) > 0 && (f.events[0].ID != row.target.ID+identityName(row.target.Identity) || (f.events[0].IDKey == "id") != (row.target.ID != "")) {
-			t.Errorf("%s: imported by %s %s", row.name, f.events[0].IDKey, f.events[0].ID)
+			t.Errorf("%s: got it imported by %s %s, want the target %+v", row.name, f.events[0].IDKey, f.events[0].ID, row.target)
 		}
 		if !ok && f.Events.Flush() == nil && len(f.events)%2 != 0 {
-			t.Errorf("%s: what began has not ended: %v", row.name, f.events)
+			t.Errorf("%s: got the events %v, want an end for each begin", row.name, f.events)
 		}
 	}
 	for name, prepare := range map[string]func(*fixture){"failed": func(f *fixture) { f.failure = diag.Errorf("failed", "it failed") }, "Import by identity is not supported": func(f *fixture) { f.id = nil }, "unknown": func(f *fixture) { f.id, f.unknown = nil, diag.Errorf("unknown", "it is not known") }} {
@@ -145,7 +145,7 @@ func TestSuggestConfig(t *testing.T) {
 		f := newFixture(t)
 		f.generates, f.failure, f.value, f.diags = row.generates, row.failure, row.answer, row.diags
 		if got, ok := f.SuggestConfig(v); ok != row.ok || !same(got, row.want) {
-			t.Errorf("%s: %t, %#v", row.name, ok, got)
+			t.Errorf("%s: got %t, %#v, want %t, %#v", row.name, ok, got, row.ok, row.want)
 		}
 		f.says(t, row.name, row.summary)
 	}
@@ -159,14 +159,14 @@ func TestStateObject(t *testing.T) {
 	got := f.StateObject(whole, []cty.Path{cty.GetAttrPath("id")}, []byte("p1"), identity("a"), like)
 	if got == nil || !got.Tainted || !got.CreateBeforeDestroy || !got.SkipDestroy || len(got.Dependencies) != 1 || got.SchemaVersion != 2 || string(got.Private) != "p1" ||
 		string(got.Identity) != `{"name":"a"}` || got.IdentityVersion != 3 || texts(got.Sensitive) != "id" {
-		t.Errorf("got %+v", got)
+		t.Errorf("StateObject: got %+v, want all of what it is like, and the answer", got)
 	}
 	if v, err := got.DecodeUnmarked(block().Type()); err != nil || !same(v, whole) {
 		t.Errorf("got %#v, %v", v, err)
 	}
 	for _, none := range []cty.Value{cty.NilVal, cty.NullVal(identity("").Type())} {
 		if got := f.StateObject(whole, nil, nil, none, nil); got == nil || got.Identity != nil || got.IdentityVersion != 0 || got.Tainted {
-			t.Errorf("without an identity: %+v", got)
+			t.Errorf("StateObject without an identity: got %+v, want none", got)
 		}
 	}
 	f.says(t, "what can be stored", "")
@@ -219,7 +219,7 @@ func TestKeepIdentity(t *testing.T) {
 		row.prepare(f)
 		f.KeepIdentity(row.n, row.earlier)
 		if row.n != nil && (string(row.n.Identity) != row.want || row.n.IdentityVersion != row.version) {
-			t.Errorf("%s: %s in version %d", name, row.n.Identity, row.n.IdentityVersion)
+			t.Errorf("%s: got %s in version %d, want %s in version %d", name, row.n.Identity, row.n.IdentityVersion, row.want, row.version)
 		}
 	}
 }
@@ -286,14 +286,14 @@ func TestMirror(t *testing.T) {
 		}
 		again := f.Mark(got, Config{Sensitive: row.paths}, nil)
 		if text := texts(value.PathsWith(again, value.Sensitive)); text != row.want || texts(row.paths) != before {
-			t.Errorf("%s: marked again, %s", name, text)
+			t.Errorf("%s: marked again: got %s of %s, want %s of %s", name, text, texts(row.paths), row.want, before)
 		}
 		d, ok := f.Seal(row.v, row.paths)
 		if !ok {
 			t.Fatalf("%s: %v", name, f.reported)
 		}
 		if text := texts(d.Sensitive()); text != strings.TrimPrefix(row.want, "hidden ") && !slices.ContainsFunc(row.paths, hidden.Equals) {
-			t.Errorf("%s: sealed with %s", name, text)
+			t.Errorf("%s: sealed: got %s, want %s", name, text, strings.TrimPrefix(row.want, "hidden "))
 		}
 	}
 	f := builtinFixture(t, addr.BuiltinProvider, "terraform_data")
@@ -307,7 +307,7 @@ func TestMirror(t *testing.T) {
 	}
 	paths := []cty.Path{in, cty.GetAttrPath("output").GetAttr("a"), hidden}
 	if got := texts(f.DropMirrored(paths)); got != "hidden input" || texts(paths) != "hidden input output.a" {
-		t.Errorf("without what is mirrored: %s", got)
+		t.Errorf("DropMirrored: got %s of %s, want \"hidden input\", and the given paths unchanged", got, texts(paths))
 	}
 	for _, other := range []*fixture{builtinFixture(t, source, "terraform_data"), builtinFixture(t, addr.BuiltinProvider, "terraform_remote_state")} {
 		if got := texts(other.DropMirrored(paths)); got != "hidden input output.a" {
@@ -381,7 +381,7 @@ func TestIdentifying(t *testing.T) {
 		"a text":    {plan.Importing{Identity: sealed(str("a"))}, "="},
 	} {
 		if key, text := ImportText(&row.i); key+"="+text != row.want {
-			t.Errorf("import by %s: %s=%s", name, key, text)
+			t.Errorf("import by %s: got %s=%s, want %s", name, key, text, row.want)
 		}
 	}
 }
@@ -407,7 +407,7 @@ func TestLive(t *testing.T) {
 	lc := &config.Lifecycle{IgnoreAll: true}
 	got := f.IgnoreChanges(Config{Value: thing(attrs{"name": str("new"), "secret": str("s")}), Ephemeral: true}, lc, prior)
 	if !same(got.Value, thing(attrs{"name": str("old"), "secret": str("s")})) || texts(got.Sensitive) != "name" || !got.Ephemeral {
-		t.Errorf("with changes ignored: %#v", got)
+		t.Errorf("changes ignored: got %#v, want the old name, sensitive, and the secret, ephemeral", got)
 	}
 }
 
@@ -433,7 +433,7 @@ func TestReview(t *testing.T) {
 	f := newFixture(t)
 	pr := Prior{Value: thing(attrs{"name": str(secret), "id": str("i-1")}), Identity: identity(secret), Private: []byte(secret)}
 	if !f.Review(&pr, []byte("before")) || !same(pr.Value, thing(attrs{"id": str("i-1")})) || pr.Identity != cty.NilVal || string(pr.Private) != "before" || len(f.reported) != 3 {
-		t.Errorf("%#v, %v", pr, f.reported)
+		t.Errorf("Review: got %#v, %v, want the id alone, the private data of before, 3 diagnostics", pr, f.reported)
 	}
 	pr = Prior{Value: thing(attrs{"id": str("i-1")}), Identity: cty.ObjectVal(attrs{"name": cty.UnknownVal(cty.String)})}
 	if f.Review(&pr, nil) {

@@ -94,7 +94,7 @@ func TestMask(t *testing.T) {
 				}
 			}
 			if !strings.Contains(failure, test.failure) || (failure != "") != (test.failure != "") {
-				t.Errorf("the error is %q", failure)
+				t.Errorf("error: got %q, want %q", failure, test.failure)
 			}
 			for _, hidden := range append(test.not, "correct horse", "battery staple") {
 				if strings.Contains(out+failure, hidden) {

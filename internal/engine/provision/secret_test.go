@@ -75,7 +75,7 @@ func TestSecretsOfLocalCommands(t *testing.T) {
 					want = "Error running command " + hidden + ": exit status 3. The command line is hidden for the same reason"
 				}
 				if fmt.Sprint(err) != want {
-					t.Errorf("error %v, not %s", err, want)
+					t.Errorf("error: got %v, want %s", err, want)
 				}
 			})
 		}
@@ -109,7 +109,7 @@ func TestSecretsOfRemoteWork(t *testing.T) {
 	})
 	r := &remoteWork{work{Provisioner: &Provisioner{Connection: connection, Output: func(line string) { lines = append(lines, line) }}}}
 	if host, user, port := r.shown("host"), r.shown("user"), r.shown("port"); host != "10.0.0.1" || user != "(hidden)" || port != "(hidden)" {
-		t.Errorf("shown: %q, %q, %q", host, user, port)
+		t.Errorf("shown: got %q, %q, %q, want \"10.0.0.1\", \"(hidden)\", \"(hidden)\"", host, user, port)
 	}
 	cause := errors.New("no such file: " + hiddenCanary)
 	if err := r.failure("Error reading", "", nil); err != nil {
@@ -173,7 +173,7 @@ func TestMaskedOrHidden(t *testing.T) {
 				t.Fatal(err)
 			}
 			if text := strings.Join(lines, "\n"); strings.Contains(text, hiddenCanary) || strings.Contains(text, "it is "+maskedValue) != test.masked {
-				t.Errorf("shown: %q", lines)
+				t.Errorf("shown: got %q, want the secret nowhere, masked: %t", lines, test.masked)
 			}
 		})
 	}

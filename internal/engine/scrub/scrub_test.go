@@ -72,12 +72,12 @@ func TestState(t *testing.T) {
 	out := s.State(st, func(obj addr.Object, paths []cty.Path) {
 		found = append(found, obj.String()+": "+schema.PathString(paths[0]))
 		if w := Warning(obj, paths); len(w) != 1 || !strings.Contains(w[0].Detail, "secret of t.leaky") || strings.Contains(w[0].Detail, "hunter2") {
-			t.Errorf("warned of with %v", w)
+			t.Errorf("warning: got %v, want one about the secret of t.leaky, without it", w)
 		}
 	})
 	slices.Sort(found)
 	if len(found) != 2 || !strings.HasPrefix(found[0], "t.leaky") || !strings.HasPrefix(found[1], "t.leaky") {
-		t.Errorf("found %q", found)
+		t.Errorf("found: got %q, want two of t.leaky", found)
 	}
 	for a, in := range out.AllInstances() {
 		left := strings.Contains(string(in.Current.JSON()), "hunter2")

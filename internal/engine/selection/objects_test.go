@@ -104,7 +104,7 @@ func TestPartialMoves(t *testing.T) {
 	} {
 		diags := New(targets(t, row.targets...), targets(t, row.excludes...)).PartialMoves(moved, config.OptionPlaces{})
 		if diags.HasErrors() != (row.want != "") || row.want != "" && !strings.Contains(diags[0].Detail, row.want) {
-			t.Errorf("-target %v -exclude %v: %v", row.targets, row.excludes, diags.Err())
+			t.Errorf("-target %v -exclude %v: got %v, want %q", row.targets, row.excludes, diags.Err(), row.want)
 		}
 	}
 }

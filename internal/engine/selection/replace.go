@@ -18,7 +18,7 @@ func UnmatchedReplace(tree *config.Tree, p *plan.Plan, places config.Places) dia
 	var diags diag.List
 	for i, a := range p.ForceReplace {
 		near, ok := planned(p, a)
-		if ok {
+		if ok || deferred(p, a) {
 			continue
 		}
 		place := places.At(i)
@@ -30,6 +30,13 @@ func UnmatchedReplace(tree *config.Tree, p *plan.Plan, places config.Places) dia
 		diags = append(diags, d)
 	}
 	return diags
+}
+
+// deferred reports whether a plan leaves the instance to a later one, which may replace it.
+func deferred(p *plan.Plan, a addr.Instance) bool {
+	return slices.ContainsFunc(p.Deferrals, func(d *plan.Deferral) bool {
+		return d.Change.Addr == a || d.Change.Addr.Unkeyed() && d.Change.Addr.Config() == a.Config()
+	})
 }
 
 // UnmatchedAssumed warns about each address of the option -assume-unchanged that the plan has no use for: it

@@ -59,7 +59,7 @@ func TestReplaceOfNothing(t *testing.T) {
 		for _, d := range UnmatchedReplace(tree, p, nil) {
 			got += d.Detail
 			if near := strings.Contains(want, "Did you mean") || strings.Contains(want, ofIt); near != (d.Severity == diag.Error) {
-				t.Errorf("%s: severity %v", given, d.Severity)
+				t.Errorf("%s: got severity %v, want an error: %t", given, d.Severity, near)
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

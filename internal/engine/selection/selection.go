@@ -33,14 +33,33 @@ func (s *Selection) Selects(a addr.Instance) bool {
 	return !s.excludes.Selects(a) && (s.targets.Empty() || s.targets.Selects(a))
 }
 
-// Touches reports whether -target leaves any interest in instances of a resource.
+// Touches reports whether -target leaves any interest in instances of a resource. If the keys of a module
+// around it are not known, these may be any.
 func (s *Selection) Touches(r addr.AbsResource) bool {
+	if r.Instance(addr.NoKey).Unkeyed() {
+		return s.TouchesBlock(r.Config())
+	}
 	return s.targets.Empty() || s.targets.Touches(r)
 }
 
 // TouchesModule is Touches for the content of a module instance.
 func (s *Selection) TouchesModule(m addr.ModuleInstance) bool {
-	return s.targets.Empty() || s.targets.TouchesModule(m)
+	inner := m.Module().Calls()
+	return s.targets.Empty() || s.targets.TouchesModule(m) || (addr.Instance{Module: m}).Unkeyed() && slices.ContainsFunc(s.targeted, func(x addr.Target) bool {
+		outer := x.Module.Module().Calls()
+		n := min(len(outer), len(inner))
+		return slices.Equal(outer[:n], inner[:n]) && (x.Resource == nil || len(outer) >= len(inner))
+	})
+}
+
+// mayBe reports whether a target may select an instance of a block whose keys are not known. Block is its
+// address with these.
+func mayBe(t addr.Target, block addr.Instance) bool {
+	outer, inner := t.Module.Module().Calls(), block.Module.Module().Calls()
+	if t.Resource != nil {
+		return *t.Resource == block.Resource && slices.Equal(outer, inner)
+	}
+	return len(outer) <= len(inner) && slices.Equal(outer, inner[:len(outer)])
 }
 
 // TouchesBlock reports whether the selection may have instances of a resource block.

@@ -17,8 +17,9 @@ import (
 // has a similar address, or if no instance of the block can have such a key, since a plan that leaves out the
 // intended objects looks like success; otherwise it is a warning, since an option may name an object that
 // only some configurations have, and keys are data. known yields the instances of both as far as they were
-// found out, some of them more than once, called has the module instances, and places is where the arguments
-// are written. Its cost is linear in the instances and options.
+// found out, some of them more than once, and blocks whose instances are unknown under addr.AnyKey; called
+// has the module instances, and places is where the arguments are written. Its cost is linear in the
+// instances and options.
 func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], called []addr.ModuleInstance, places config.OptionPlaces) (diags diag.List) {
 	var there *inventory
 	for _, o := range []struct {
@@ -32,6 +33,13 @@ func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], 
 	} {
 		matched := make([]bool, len(o.targets))
 		for a := range known {
+			if a.Unkeyed() {
+				for i, t := range o.targets {
+					why, _ := tree.WrongKey(t)
+					matched[i] = matched[i] || why == "" && mayBe(t, a)
+				}
+				continue
+			}
 			o.set.Selecting(a, func(i int) { matched[i] = true })
 		}
 		for i, t := range o.targets {
@@ -80,6 +88,9 @@ func newInventory(tree *config.Tree, known iter.Seq[addr.Instance], called []add
 		}
 	}
 	for a := range known {
+		if a.Unkeyed() {
+			continue
+		}
 		if !instances[a] {
 			instances[a] = true
 			v.resources[a.Config()] = append(v.resources[a.Config()], a.String())

@@ -37,7 +37,7 @@ func TestExpected(t *testing.T) {
 	}
 	again, err := timing.Decode(stored).Encode()
 	if err != nil || !bytes.Equal(stored, again) {
-		t.Errorf("stored again: %v\n%s\n%s", err, stored, again)
+		t.Errorf("stored again: got %v\n%s\nwant\n%s", err, again, stored)
 	}
 	for name, r := range map[string]*timing.Record{"recorded": &r, "stored": timing.Decode(stored)} {
 		for _, c := range []struct {

@@ -88,20 +88,20 @@ func TestParse(t *testing.T) {
 	}
 	if c.PluginCacheDir != env.Home+"/cache" || !c.DisableCheckpoint || !c.DisableCheckpointSignature || !c.PluginCacheMayBreakLockFile ||
 		c.Retries != 3 || c.TimeoutSeconds != 20 {
-		t.Errorf("settings: %+v", c)
+		t.Errorf("settings: got %+v, want all those of the file", c)
 	}
 	if got := c.Credentials["app.example.com"].Reveal(); got != "s3cr3t" {
 		t.Errorf("token: got %q, want %q", got, "s3cr3t")
 	}
 	if h := c.CredentialsHelper; h.Name != "store" || !slices.Equal(h.Args, []string{"--a", "b"}) {
-		t.Errorf("helper: %+v", h)
+		t.Errorf("helper: got %+v, want store with the arguments --a and b", h)
 	}
 	services := map[string]any{"providers.v1": "https://x.example.com/", "login.v1": map[string]any{"client": "c", "ports": []any{1.0, 2.0}}}
 	if diff := cmp.Diff(services, c.Hosts["example.com"].Services); diff != "" {
 		t.Error(diff)
 	}
 	if o := c.OCI["example.com/x"]; o.Username.Reveal() != "u" || o.Password.Reveal() != "pa55" {
-		t.Errorf("OCI: %+v", o)
+		t.Errorf("OCI: got %+v, want the user and the password of the file", o)
 	}
 	in := c.Installation
 	overrides := map[addr.Provider]string{provider(t, "null"): "/dev/null-provider", provider(t, "example.com/acme/cloud"): "./cloud"}
@@ -130,7 +130,7 @@ func TestParseJSON(t *testing.T) {
 		t.Fatal(diags)
 	}
 	if c.Credentials["a.example.com"].Reveal() != "${x}" || c.Installation.DevOverrides[provider(t, "null")] != "/x" || len(c.Installation.Methods) != 1 {
-		t.Errorf("%+v %+v", c, c.Installation)
+		t.Errorf("got %+v %+v, want the token as it is written, the override and one method", c, c.Installation)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestSourceWithoutSecrets(t *testing.T) {
 		}
 		for _, d := range diags {
 			if len(d.Source) != len(src) {
-				t.Errorf("%s: positions differ in %q", src, d.Source)
+				t.Errorf("%s: got positions in %q, want them in a text of the same length", src, d.Source)
 			}
 			if got := regexp.MustCompile(` +(\r?\n|$)`).ReplaceAllString(string(d.Source), "$1"); got != want {
 				t.Errorf("%s: shown as\n%q, want\n%q", src, got, want)
@@ -308,7 +308,7 @@ func TestMissingExplicitFileIsAWarning(t *testing.T) {
 	env.Vars["TF_CLI_CONFIG_FILE"] = filepath.Join(env.Home, "absent")
 	c, diags := Load(env)
 	if diags.HasErrors() || len(diags) != 1 || c.Installation != nil {
-		t.Errorf("%v", diags)
+		t.Errorf("Load without the file: got %v, want one warning and no installation", diags)
 	}
 }
 
@@ -323,7 +323,7 @@ func TestEnvironmentOverrides(t *testing.T) {
 		t.Fatal(diags)
 	}
 	if c.PluginCacheDir != "/elsewhere" || c.Credentials["app.example.com"].Reveal() != "from-env" || c.Credentials["my-host.example.com"].Reveal() != "dash" {
-		t.Errorf("%q %q %q", c.PluginCacheDir, c.Credentials["app.example.com"].Reveal(), c.Credentials["my-host.example.com"].Reveal())
+		t.Errorf("got %q %q %q, want \"/elsewhere\" \"from-env\" \"dash\"", c.PluginCacheDir, c.Credentials["app.example.com"].Reveal(), c.Credentials["my-host.example.com"].Reveal())
 	}
 }
 
@@ -381,7 +381,7 @@ func TestOverridesKeepPositions(t *testing.T) {
 	src := "provider_installation {\n  dev_overrides {\n    \"a/b\" = 1\n  }\n}\n"
 	_, diags := Parse([]byte(src), "rc", home(t))
 	if len(diags) != 1 || diags[0].Subject.Start.Line != 2 {
-		t.Fatalf("%v", diags)
+		t.Fatalf("got %v, want one diagnostic, on line 2", diags)
 	}
 }
 
@@ -427,7 +427,7 @@ func TestSyntax(t *testing.T) {
 				t.Fatal(diags)
 			}
 			if token := c.Credentials["a.example.com"].Reveal(); strings.TrimSpace(token) != "x" || c.Installation.Methods[0].Path != "/m" {
-				t.Errorf("token %q, %+v", token, c.Installation)
+				t.Errorf("got the token %q and %+v, want \"x\" and the path /m", token, c.Installation)
 			}
 		})
 	}

@@ -35,14 +35,14 @@ func TestOCIMethod(t *testing.T) {
 			continue
 		}
 		if err != nil || m.Kind != OCIMirror || m.Location() != "OCI mirror" {
-			t.Errorf("%s: %+v, %v", c.template, m, err)
+			t.Errorf("%s: got %+v, %v, want an OCI mirror", c.template, m, err)
 			continue
 		}
 		v, hd := m.RepositoryTemplate.Value(&hcl.EvalContext{Variables: map[string]cty.Value{
 			"hostname": cty.StringVal("example.com"), "namespace": cty.StringVal(one.Namespace), "type": cty.StringVal("random"),
 		}})
 		if hd.HasErrors() || v.AsString() != c.want {
-			t.Errorf("%s: %#v, %v", c.template, v, hd)
+			t.Errorf("%s: got %#v, %v, want %q", c.template, v, hd, c.want)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func TestFileKeeper(t *testing.T) {
 	}
 	cfg, diags := cliconfig.Parse(src, k.Path, cliconfig.Environment{})
 	if len(diags) > 0 || cfg.Credentials[host].Reveal() != "a<&>b" || cfg.TokenOrigins[host] != k.Path {
-		t.Errorf("%s\nis read as %v, %v", src, cfg.TokenOrigins, diags)
+		t.Errorf("%s: got it read as a token of %v, %v, want the token of %s, from %s", src, cfg.TokenOrigins, diags, host, k.Path)
 	}
 	if err := k.Forget(t.Context(), host); err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestFileKeeperLeavesWhatItDoesNotUnderstand(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 		if src, err := os.ReadFile(path); err != nil || string(src) != text {
-			t.Errorf("%s became %s, %v", text, src, err)
+			t.Errorf("file: got %s, %v, want it unchanged: %s", src, err, text)
 		}
 	}
 }
@@ -78,10 +78,10 @@ func TestFileKeeperFollowsLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if to, err := os.Readlink(link); err != nil || to != real {
-		t.Errorf("the link leads to %s, %v", to, err)
+		t.Errorf("link: got %s, %v, want it to lead to %s", to, err, real)
 	}
 	if info, err := os.Stat(real); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file has the mode %v, %v", info.Mode(), err)
+		t.Errorf("mode of the file: got %v, %v, want 0600", info, err)
 	}
 }
 

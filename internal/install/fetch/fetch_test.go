@@ -188,7 +188,7 @@ func TestModesOfArchives(t *testing.T) {
 			t.Fatal(err)
 		}
 		if mode := info.Mode(); mode.Perm()&0o022 != 0 || mode&fs.ModeSetuid != 0 {
-			t.Errorf("%s has mode %s", name, mode)
+			t.Errorf("mode of %s: got %s, want one that others cannot write, without set-user-ID", name, mode)
 		}
 	}
 }
@@ -218,12 +218,12 @@ func TestCredentialsStayWithTheirServer(t *testing.T) {
 	}
 	for _, r := range k.seen {
 		if user, password, ok := r.BasicAuth(); !ok || user != "ann" || password != "Hunter2Hunter2" {
-			t.Errorf("%s came without credentials", r.URL.Path)
+			t.Errorf("request of %s: got the user %q, want the credentials", r.URL.Path, user)
 		}
 	}
 	for _, r := range other.seen {
 		if a := r.Header.Get("Authorization"); a != "" || strings.Contains(r.Referer(), "Hunter2") {
-			t.Errorf("the other server was told %q, %q", a, r.Referer())
+			t.Errorf("headers for the other server: got %q, %q, want no credentials", a, r.Referer())
 		}
 	}
 	k.handle = nil
@@ -288,7 +288,7 @@ func TestServersThatFail(t *testing.T) {
 	fail, failures = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, 100
 	k.fails(k.server.URL+"/a.zip", "503")
 	if failures != 97 {
-		t.Errorf("%d attempts", 100-failures)
+		t.Errorf("got %d attempts, want 3", 100-failures)
 	}
 }
 

@@ -42,7 +42,7 @@ func TestOCI(t *testing.T) {
 	gets := func(address string) {
 		t.Helper()
 		if got, err := get(address); err != nil || got != "main.tf sub/x.tf" {
-			t.Errorf("%s: %q, %v", address, got, err)
+			t.Errorf("%s: got %q, %v, want \"main.tf sub/x.tf\"", address, got, err)
 		}
 	}
 	gets("/acme/net?tag=v1")

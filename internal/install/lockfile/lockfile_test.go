@@ -64,14 +64,14 @@ func TestReadWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), FileName)
 	empty, diags := Read(path)
 	if len(diags) > 0 || empty.Len() != 0 {
-		t.Fatalf("a missing file gives %d entries, %v", empty.Len(), diags)
+		t.Fatalf("Read of a missing file: got %d entries, %v, want none", empty.Len(), diags)
 	}
 	if err := Write(path, sample()); err != nil {
 		t.Fatal(err)
 	}
 	got, diags := Read(path)
 	if len(diags) > 0 || !got.Equal(sample()) {
-		t.Errorf("read back:\n%s\n%v", got.Bytes(), diags)
+		t.Errorf("Read: got\n%s\n%v\nwant\n%s", got.Bytes(), diags, sample().Bytes())
 	}
 	if _, diags = Read(filepath.Dir(path)); !diags.HasErrors() {
 		t.Error("reading a directory is no error")
@@ -120,7 +120,7 @@ func TestParseErrors(t *testing.T) {
 			// Only the first block of the duplicate is without a mistake.
 			e, ok := l.Entry(addr.DefaultProvider("random"))
 			if want := name == "duplicate"; l.Len() > 1 || ok != want || ok && e.Version.String() != "1.0.0" {
-				t.Errorf("what could be read is\n%s", l.Bytes())
+				t.Errorf("%s: got\n%s\nwant only an entry without a mistake, in version 1.0.0", name, l.Bytes())
 			}
 		})
 	}
@@ -198,7 +198,7 @@ func TestHashesOfPackedAndUnpacked(t *testing.T) {
 	}
 	for _, d := range []string{dir, link} {
 		if h, err := HashDir(d); err != nil || h != packed {
-			t.Errorf("HashDir(%s) = %s, %v; packed %s", d, h, err, packed)
+			t.Errorf("HashDir(%s): got %s, %v, want the checksum of the archive %s", d, h, err, packed)
 		}
 	}
 }
@@ -207,7 +207,7 @@ func TestHashArchive(t *testing.T) {
 	// The sum of "abc" is known from the standard of SHA-256.
 	zh, err := HashArchive(strings.NewReader("abcdef"), 3)
 	if err != nil || zh != "zh:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
-		t.Errorf("%q, %v", zh, err)
+		t.Errorf("HashArchive: got %q, %v, want the SHA-256 of \"abc\"", zh, err)
 	}
 	if zh, err := HashArchive(failingReader{}, 3); err == nil {
 		t.Errorf("what cannot be read has the hash %s", zh)
@@ -265,7 +265,7 @@ func TestRoundTrip(t *testing.T) {
 		first := l.Bytes()
 		got, diags := Parse(first, "f")
 		if diags.HasErrors() || !bytes.Equal(got.Bytes(), first) && norm(first) {
-			t.Fatalf("%v\n%s\n%s", diags, first, got.Bytes())
+			t.Fatalf("Parse: got %v and\n%s\nwant the same file again:\n%s", diags, got.Bytes(), first)
 		}
 	})
 }
@@ -284,7 +284,7 @@ func FuzzParse(f *testing.F) {
 		}
 		again, diags := Parse(l.Bytes(), "f")
 		if diags.HasErrors() || !again.Equal(l) {
-			t.Fatalf("what was written can't be read back: %v\n%s", diags, l.Bytes())
+			t.Fatalf("Parse of a written file: got %v and\n%s\nwant\n%s", diags, again.Bytes(), l.Bytes())
 		}
 	})
 }

@@ -81,7 +81,7 @@ func TestCode(t *testing.T) {
 				t.Errorf("%v, want %s", err, want)
 			}
 			if !strings.Contains(page, "<h1>A &amp; B</h1>") || (ignored == 1) != (fault == "state") {
-				t.Errorf("%d requests ignored; the page is %s", ignored, page)
+				t.Errorf("got %d requests ignored and the page %s, want the name in it, escaped, and one ignored only with a wrong state", ignored, page)
 			}
 		})
 	}
@@ -111,7 +111,7 @@ func TestCodeProvesPossession(t *testing.T) {
 		cancel(errors.New("enough"))
 	}}
 	if _, err := c.Token(ctx); err == nil || err.Error() != "enough" {
-		t.Errorf("the login ends with %v", err)
+		t.Errorf("Token: got %v, want the cause of the end: enough", err)
 	}
 	back := <-seen
 	form := url.Values{"grant_type": {"authorization_code"}, "client_id": {"mayfly-cli"}, "code": {back.Query().Get("code")}, "redirect_uri": {"http://" + back.Host + "/login"}, "code_verifier": {"guess"}}
@@ -121,7 +121,7 @@ func TestCodeProvesPossession(t *testing.T) {
 	}
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusBadRequest {
-		t.Errorf("the server gives a token without proof: %s", resp.Status)
+		t.Errorf("request without proof: got %s, want the status %d", resp.Status, http.StatusBadRequest)
 	}
 }
 
@@ -159,7 +159,7 @@ func TestPassword(t *testing.T) {
 	defer transport.CloseIdleConnections()
 	token, err := Password(t.Context(), client, transport, "ada", cliconfig.NewSecret("pa55"))
 	if err != nil || token.Reveal() != "s3cr3t" {
-		t.Errorf("%q, %v", token.Reveal(), err)
+		t.Errorf("Password: got %q, %v, want \"s3cr3t\"", token.Reveal(), err)
 	}
 	_, err = Password(t.Context(), client, transport, "ada", cliconfig.NewSecret("wr0ng"))
 	if err == nil || !strings.Contains(err.Error(), "invalid_grant") || strings.Contains(err.Error(), "wr0ng") {

@@ -39,7 +39,7 @@ func FuzzRead(f *testing.F) {
 		slices.SortStableFunc(records, byKey)
 		slices.SortStableFunc(again, byKey)
 		if !slices.Equal(records, again) {
-			t.Errorf("read as %+v, and then as %+v", records, again)
+			t.Errorf("got %+v, want the same when they are read again: %+v", again, records)
 		}
 	})
 }

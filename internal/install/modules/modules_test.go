@@ -175,7 +175,7 @@ func TestOnePackageOnce(t *testing.T) {
 	w.files(".", map[string]string{"main.tf": call("l", "./l", "")})
 	w.ok(false)
 	if got := w.records(); len(got) != 3 || got[2] != (Record{Key: "l.b", Source: "git::https://example.com/r.git//b?ref=v1", Dir: ".terraform/modules/l.b/b"}) {
-		t.Errorf("the manifest has %v", got)
+		t.Errorf("manifest: got %v, want 3 records, the last one of l.b in its subdirectory", got)
 	}
 	if err := os.RemoveAll(".terraform/modules/l.b"); err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestFailureLeavesWholeModules(t *testing.T) {
 		t.Errorf("the manifest has %q, want %q", got, " a b c")
 	}
 	if text, err := os.ReadFile(".terraform/modules/a/a.tf"); err != nil || string(text) != "# old" {
-		t.Errorf("the old module is gone: %q %v", text, err)
+		t.Errorf("old module: got %q, %v, want it unchanged: \"# old\"", text, err)
 	}
 	w.packages["https://example.com/a2.zip"] = map[string]string{"a.tf": ""}
 	w.ok(false, "https://example.com/a2.zip")

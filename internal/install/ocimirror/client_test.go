@@ -41,7 +41,7 @@ func TestRepositories(t *testing.T) {
 	} {
 		_, err := clientOf(t, nil, template).repository(p, nil)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", template, err)
+			t.Errorf("%s: got %v, want an error with %q (none if empty)", template, err, want)
 		}
 	}
 }

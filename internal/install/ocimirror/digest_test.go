@@ -50,7 +50,7 @@ func TestBlobs(t *testing.T) {
 		defer to.Close()
 		err = blob(t.Context(), client, repo, descriptor{Digest: digest, Size: 4}, to, nil)
 		if (err == nil) != ok || !ok && !strings.Contains(err.Error(), "damaged or changed on the way") {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("%s: got %v, want success %t, or an error about damage on the way", text, err, ok)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestManifests(t *testing.T) {
 		var got struct{ A string }
 		err := manifest(t.Context(), repo, test.reference, media, &got)
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) || err == nil && got.A != "good" {
-			t.Errorf("%s: %q, %v", name, got.A, err)
+			t.Errorf("%s: got %q, %v, want \"good\" or an error with %q", name, got.A, err, test.want)
 		}
 	}
 }

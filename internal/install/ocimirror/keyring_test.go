@@ -61,7 +61,7 @@ func TestCredentials(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cred, err := NewKeyring(c.blocks, cliconfig.Environment{Home: c.home}).credential("example.com", "acme/net")(t.Context(), "example.com")
 			if got := cred.Username; err == nil && got != c.want || (err != nil) != (c.want == "error") {
-				t.Errorf("the user is %q, not %q; %v", got, c.want, err)
+				t.Errorf("user: got %q, %v, want %q", got, err, c.want)
 			}
 		})
 	}

@@ -45,7 +45,7 @@ func TestTake(t *testing.T) {
 				return
 			}
 			if err != nil || a.Hash() != lockfile.Hash("zh:"+sumA) || len(a.Sums) != tc.all {
-				t.Errorf("%+v, %v", a, err)
+				t.Errorf("got %+v, %v, want the checksum zh:%s, among %d", a, err, sumA, tc.all)
 			}
 		})
 	}

@@ -39,7 +39,7 @@ func TestOddFilesAreNotOpened(t *testing.T) {
 			}
 			e.Save(6, []byte("after"))
 			if got := e.Load(6); string(got) != "after" {
-				t.Errorf("loaded %q once it was saved again", got)
+				t.Errorf("Load after it was saved again: got %q, want \"after\"", got)
 			}
 		})
 	}

@@ -23,10 +23,10 @@ func TestSavedIsLoaded(t *testing.T) {
 	c.For("h1:one", nil).Save(6, []byte("schema one"))
 	c.For("h1:two", nil).Save(6, nil)
 	if got := c.For("h1:one", nil).Load(6); string(got) != "schema one" {
-		t.Errorf("loaded %q", got)
+		t.Errorf("Load: got %q, want \"schema one\"", got)
 	}
 	if got := c.For("h1:two", nil).Load(6); got == nil || len(got) != 0 {
-		t.Errorf("loaded %q for an empty schema", got)
+		t.Errorf("Load of an empty schema: got %#v, want an empty one", got)
 	}
 	if got := c.For("h1:one", nil).Load(5); got != nil {
 		t.Errorf("loaded %q for another version of the protocol", got)
@@ -146,7 +146,7 @@ func TestConcurrentUse(t *testing.T) {
 				e := c.For("h1:one", nil)
 				e.Save(6, content)
 				if got := e.Load(6); !bytes.Equal(got, content) {
-					t.Errorf("loaded %d bytes of %d", len(got), len(content))
+					t.Errorf("Load: got %d bytes, want the %d bytes that were saved", len(got), len(content))
 				}
 			}
 		})

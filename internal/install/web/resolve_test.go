@@ -22,7 +22,7 @@ func TestBelow(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", base, got, want)
 		}
 		if u.String() != base {
-			t.Errorf("%s has become %s", base, u)
+			t.Errorf("base after resolving: got %s, want %s", u, base)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func TestServices(t *testing.T) {
 			body, err := io.ReadAll(resp.Body)
 			resp.Body.Close()
 			if resp.StatusCode != c.want || requests != c.requests || len(body) == 0 || err != nil {
-				t.Errorf("%+v: status %d with %q after %d requests, %v", c, resp.StatusCode, body, requests, err)
+				t.Errorf("%+v: got status %d with %q after %d requests, %v, want status %d after %d requests", c, resp.StatusCode, body, requests, err, c.want, c.requests)
 			}
 		}
 	}

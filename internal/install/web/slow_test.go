@@ -71,7 +71,7 @@ func TestHostileServers(t *testing.T) {
 			err := test.get(t.Context(), c, u, t.TempDir())
 			took := time.Since(begun)
 			if err == nil || !strings.Contains(err.Error(), test.message) || test.message != "" && took > test.after || test.message == "" && took < test.after {
-				t.Errorf("%s: after %s: %v", name, took, err)
+				t.Errorf("%s: got %v after %s, want an error with %q after %s, at the latest (at the earliest without a text)", name, err, took, test.message, test.after)
 			}
 		})
 	}

@@ -68,7 +68,7 @@ func TestRedirects(t *testing.T) {
 			client := New(Options{Transport: world(func(r *http.Request) (*http.Response, error) {
 				sees = append(sees, r.Header.Get("Authorization") == "Bearer secret")
 				if r.Referer() != "" {
-					t.Errorf("the server is told where we come from: %s", r.Referer())
+					t.Errorf("referrer: got %s, want none", r.Referer())
 				}
 				if n := len(sees); n < len(tc.hops) {
 					return answer(r, http.StatusFound, "", "Location", tc.hops[n]+"?key=s3cr3t"), nil
@@ -84,7 +84,7 @@ func TestRedirects(t *testing.T) {
 					t.Errorf("error %v", err)
 				}
 			} else if err != nil || string(doc.Body) != "ok" {
-				t.Errorf("%q, %v", doc.Body, err)
+				t.Errorf("got %q, %v, want \"ok\"", doc.Body, err)
 			}
 			for i, want := range tc.sees {
 				if i >= len(sees) || sees[i] != want {
@@ -134,7 +134,7 @@ func TestCredentialsNeedEncryption(t *testing.T) {
 		"https://example.com/": true, "http://example.com/": false, "http://127.0.0.1:1/": true, "http://localhost/": true, "http://[::1]/": true,
 	} {
 		if _, err := client.Get(context.Background(), address(t, text), bearer("secret")); (err == nil) != want {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("%s: got %v, want success %t", text, err, want)
 		}
 	}
 	if _, err := client.Get(context.Background(), address(t, "http://u:p@example.com/"), nil); err == nil || strings.Contains(err.Error(), "u:p") {
@@ -179,7 +179,7 @@ func TestRetries(t *testing.T) {
 				code = status.Code
 			}
 			if asked != tc.want || code != tc.end {
-				t.Errorf("%v: asked %d times, %v", tc.codes, asked, err)
+				t.Errorf("%v: got %d requests, %v, want %d, and the status %d", tc.codes, asked, err, tc.want, tc.end)
 			}
 		}
 	})
@@ -249,7 +249,7 @@ func TestDownload(t *testing.T) {
 				}
 				text, readErr := os.ReadFile(file.Name())
 				if err != nil || readErr != nil || got != hex.EncodeToString(sum[:]) || string(text) != "good" {
-					t.Errorf("%s %q, %v %v", got, text, err, readErr)
+					t.Errorf("got %s %q, %v %v, want \"good\" and its checksum %x", got, text, err, readErr, sum)
 				}
 			})
 		})
@@ -302,7 +302,7 @@ func TestAttemptsAreTold(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				err := ask(New(Options{Retries: 2, DownloadRetries: 2, Transport: world(tc.bad)}), address(t, "https://example.com/x"))
 				if err == nil || strings.Contains(err.Error(), "giving up after 3 attempt(s)") != tc.told {
-					t.Errorf("%s: %v", name, err)
+					t.Errorf("%s: got %v, want an error that tells the number of attempts: %t", name, err, tc.told)
 				}
 			})
 		}
@@ -324,7 +324,7 @@ func TestDownloadIsCancelled(t *testing.T) {
 		}
 		defer file.Close()
 		if _, err := client.Download(ctx, address(t, "https://example.com/"), nil, file, nil); !errors.Is(err, context.DeadlineExceeded) || asked.Load() != 1 {
-			t.Errorf("asked %d times, %v", asked.Load(), err)
+			t.Errorf("got %d requests, %v, want one, and %v", asked.Load(), err, context.DeadlineExceeded)
 		}
 	})
 }
@@ -343,7 +343,7 @@ func TestResolve(t *testing.T) {
 	} {
 		u, err := Resolve(address(t, tc.base), tc.text)
 		if (err == nil) != (tc.want != "") || err == nil && u.String() != tc.want {
-			t.Errorf("%s from %s: %v, %v", tc.text, tc.base, u, err)
+			t.Errorf("%s from %s: got %v, %v, want %q (an error if empty)", tc.text, tc.base, u, err, tc.want)
 		}
 	}
 }

@@ -23,10 +23,10 @@ func TestInExpression(t *testing.T) {
 		_, hd := hclsyntax.ParseExpression([]byte(test.src), "in", hcl.InitialPos)
 		got := InExpression(diag.FromHCL(hd), []byte(test.src), "in")
 		if len(got) != 1 {
-			t.Fatalf("%q: %v", test.src, got)
+			t.Fatalf("%q: got %v, want one diagnostic", test.src, got)
 		}
-		if d := cmp.Diff(test.want, got[0].String()); d != "" {
-			t.Errorf("%q (-want +got):\n%s", test.src, d)
+		if diff := cmp.Diff(test.want, got[0].String()); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", test.src, diff)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func FuzzVarsFile(f *testing.F) {
 		}
 		again, diags := LoadVarsFile(fstest.MapFS{name: {Data: out.Bytes()}}, name, vars)
 		if diags.HasErrors() || len(again.Values) != len(file.Values) {
-			t.Fatalf("what was written cannot be read: %s\n%s", diags, out.Bytes())
+			t.Fatalf("reading what was written: got %s and %d values, want %d of\n%s", diags, len(again.Values), len(file.Values), out.Bytes())
 		}
 		for name, v := range file.Values {
 			if got := again.Values[name].Value; !got.RawEquals(v.Value) {

@@ -98,10 +98,10 @@ func TestLargeIsNotDeep(t *testing.T) {
 	fmt.Fprintf(&native, "locals {\n  list = [%s]\n  heredoc = <<-E\n%s  E\n}\n", strings.Repeat("1 + 2, ", 50_000), strings.Repeat("  ${a} text [{(\n", 5_000))
 	js.WriteString(`{}]}`)
 	if _, got := load("m.tf", native.String()); got != "" {
-		t.Errorf("native: %.300s", got)
+		t.Errorf("native: got %.300s, want no errors", got)
 	}
 	if tree, got := load("m.tf.json", js.String()); got != "" || len(tree.Root.Locals) != 10_000 {
-		t.Errorf("JSON: %.300s, %d values", got, len(tree.Root.Locals))
+		t.Errorf("JSON: got %.300s, %d values, want no errors, 10000 values", got, len(tree.Root.Locals))
 	}
 }
 
@@ -120,7 +120,7 @@ func TestDepthWithinBounds(t *testing.T) {
 	} {
 		tree, got := load("m.tf", "locals {\n a = "+expr+"\n}")
 		if got != "" {
-			t.Errorf("%s: %.200s", name, got)
+			t.Errorf("%s: got %.200s, want no errors", name, got)
 			continue
 		}
 		if _, diags := tree.Root.Locals["a"].Expr.Value(nil); diags.HasErrors() {
@@ -133,7 +133,7 @@ func TestInvalidUTF8Position(t *testing.T) {
 	_, diags := checkEncoding([]byte("ab\ncé\xfe"), "f")
 	want := `f:2,3-4: Invalid character encoding: The file "f" is not encoded in UTF-8: the byte 0xfe is invalid here. Save the file as UTF-8.`
 	if len(diags) != 1 || diags[0].String() != want {
-		t.Errorf("got %v", diags)
+		t.Errorf("got %v, want %s", diags, want)
 	}
 }
 

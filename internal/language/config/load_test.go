@@ -46,8 +46,8 @@ func TestLoad(t *testing.T) {
 			for section, file := range golden {
 				if os.Getenv("MAYFLY_UPDATE_GOLDEN") != "" {
 					file.Data = []byte(got[section])
-				} else if d := cmp.Diff(string(file.Data), got[section]); d != "" {
-					t.Errorf("%s (-want +got):\n%s", section, d)
+				} else if diff := cmp.Diff(string(file.Data), got[section]); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", section, diff)
 				}
 			}
 			if os.Getenv("MAYFLY_UPDATE_GOLDEN") != "" {

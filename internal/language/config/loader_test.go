@@ -40,7 +40,7 @@ func TestModuleDir(t *testing.T) {
 			return ".mayfly/modules/a", nil
 		case "deep":
 			if parent.Path != addr.RootModule.Child("c") {
-				t.Errorf("parent is %s", parent.Path)
+				t.Errorf("parent of deep: got %s, want %s", parent.Path, addr.RootModule.Child("c"))
 			}
 			return "gone", nil
 		default:
@@ -58,7 +58,7 @@ error: main.tf:5,12-40: Module not installed: Run init.
 	for p, m := range tree.Modules {
 		dirs[p.String()] = m.Dir
 		if !p.IsRoot() && (m.Parent.Children[m.Call.Name] != m || m.Parent.Calls[m.Call.Name] != m.Call) {
-			t.Errorf("%s is not linked", p)
+			t.Errorf("%s: got the parent %v and the call %v, want them linked both ways", p, m.Parent, m.Call)
 		}
 	}
 	wantDirs := map[string]string{"": ".", "module.a": ".mayfly/modules/a", "module.a.module.sub": ".mayfly/modules/a/modules/sub", "module.c": "l"}
@@ -81,7 +81,7 @@ func TestOSFiles(t *testing.T) {
 	}
 	child := tree.Root.Children["m"]
 	if child.Dir != filepath.ToSlash(filepath.Join(dir, "m")) || child.Outputs["o"] == nil {
-		t.Errorf("child is %+v", child)
+		t.Errorf("child: got %+v, want it in m with the output o", child)
 	}
 	if src := tree.Sources[filepath.ToSlash(filepath.Join(dir, "main.tf"))]; len(src) == 0 {
 		t.Error("no source")
@@ -95,7 +95,7 @@ func TestOSFiles(t *testing.T) {
 		t.Error("no error for a root directory that doesn't exist")
 	}
 	if tree, diags := l.Load(filepath.Join(dir, "empty")); len(diags) != 0 || tree.Root == nil {
-		t.Errorf("empty root directory: %v", diags)
+		t.Errorf("empty root directory: got %v, want no diagnostics and a root", diags)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestLoadModule(t *testing.T) {
 	fsys := mapFS(map[string]string{"m/a.tf": "module \"x\" {\n  source = \"./gone\"\n}\noutput \"o\" {\n  value     = 1\n  ephemeral = true\n}"})
 	m, diags := (&Loader{FS: fsys}).LoadModule("m", addr.RootModule.Child("m"))
 	if len(diags) > 0 || m.Calls["x"] == nil || !m.Outputs["o"].Ephemeral || len(m.Children) != 0 {
-		t.Errorf("%v %+v", diags, m)
+		t.Errorf("LoadModule: got %v %+v, want the call x and the ephemeral output o, and no children", diags, m)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestDirectoryInItself(t *testing.T) {
 	fsys := loopFS{mapFS(map[string]string{"m.tf": "module \"a\" {\n  source = \"./l\"\n}\nmodule \"b\" {\n  source = \"./l\"\n}"})}
 	tree, diags := (&Loader{FS: fsys}).Load(".")
 	if len(diags) != 1 || diags[0].Summary != "Module calls nest too deeply" || len(tree.Modules) > maxDepth {
-		t.Errorf("%d modules, %v", len(tree.Modules), diags)
+		t.Errorf("got %d modules, %v, want at most %d, and one error about nesting", len(tree.Modules), diags, maxDepth)
 	}
 }
 
@@ -129,14 +129,14 @@ func TestModuleCallsMultiply(t *testing.T) {
 	}
 	tree, diags := (&Loader{FS: mapFS(files)}).Load("m0")
 	if len(diags) != 1 || diags[0].Summary != "Too many module calls" || len(tree.Modules) > MaxModules {
-		t.Errorf("%d modules, %v", len(tree.Modules), diags)
+		t.Errorf("got %d modules, %v, want at most %d, and one error about too many calls", len(tree.Modules), diags, MaxModules)
 	}
 }
 
 func TestE1_EphemeralVariable(t *testing.T) {
 	tree, got := load("m.tf", "variable \"a\" {\n  ephemeral = true\n  sensitive = true\n  nullable = false\n  deprecated = \"use b\"\n  type = string\n  validation {\n    condition = var.a != \"\"\n    error_message = \"empty\"\n  }\n}")
 	if v := tree.Root.Variables["a"]; got != "" || !v.Ephemeral || !v.Sensitive || v.Nullable || v.Deprecated != "use b" || len(v.Validations) != 1 || !v.Secret() {
-		t.Errorf("%s: %+v", got, v)
+		t.Errorf("got %s and the variable %+v, want no errors, and all that is declared of it", got, v)
 	}
 	if _, got := load("m.tf", "variable \"a\" {\n  ephemeral = true\n  const = true\n}"); got != `error: Invalid combination of "const" and "ephemeral"` {
 		t.Error(got)
@@ -178,7 +178,7 @@ func TestE32_StaticArguments(t *testing.T) {
 		"variable default":     "variable \"v\" {\n  default = ephemeral.a.b.c\n}",
 	} {
 		if _, got := load("m.tofu", src); strings.Count(got, "error: ") != 1 {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s: got %s, want one error", name, got)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func TestRequiredVersions(t *testing.T) {
 		for _, d := range diags {
 			got = append(got, d.Subject.Filename)
 			if other := d.Summary != "Incompatible module"; other != (v == "" || v == "1.13.0-dev") {
-				t.Errorf("%s: %s", v, d)
+				t.Errorf("version %q: got %s, want an incompatible module unless there is no version or it is 1.13.0-dev", v, d)
 			}
 		}
 		if !slices.Equal(got, want) {
@@ -336,7 +336,7 @@ func TestManyCalls(t *testing.T) {
 	counter := &countFS{FS: mapFS(map[string]string{"main.tf": main.String(), "m/m.tf": "resource \"a_b\" \"c\" {\n  count = 1\n  for_each = {}\n}"})}
 	tree, diags := (&Loader{FS: counter}).Load(".")
 	if len(diags) != 1 || len(tree.Modules) != 2001 || counter.reads != 2 {
-		t.Errorf("%d diagnostics, %d modules, %d reads", len(diags), len(tree.Modules), counter.reads)
+		t.Errorf("got %d diagnostics, %d modules, %d reads, want 1, 2001, 2", len(diags), len(tree.Modules), counter.reads)
 	}
 }
 

@@ -28,11 +28,11 @@ func TestQueryFiles(t *testing.T) {
 	}
 	lists := tree.Lists()
 	if len(lists) != 2 || lists[0].Addr.String() != "list.t_x.one" || lists[0].List.Limit == nil || lists[1].ProviderRef().String() != "t.d" || lists[1].List.Include == nil {
-		t.Fatalf("lists: %v", lists)
+		t.Fatalf("got the lists %v, want t_x.one with a limit, and one of t.d that includes the resource", lists)
 	}
 	for i, r := range lists {
 		if attrs, diags := r.Body.JustAttributes(); diags.HasErrors() || len(attrs) != 1 || attrs["a"] == nil {
-			t.Errorf("the configuration of list %d has %v", i, attrs)
+			t.Errorf("configuration of list %d: got %v, %v, want the attribute a alone", i, attrs, diags)
 		}
 	}
 	m := tree.Root

@@ -121,7 +121,7 @@ func sameItems(t *testing.T, path string, b reference.Block, s *hcl.BodySchema) 
 		if !ok {
 			t.Errorf("the table has a block %s.%s, which is not decoded", path, inner.Name)
 		} else if !slices.Equal(has.LabelNames, inner.Labels) {
-			t.Errorf("the block %s.%s has the labels %q, in the table %q", path, inner.Name, has.LabelNames, inner.Labels)
+			t.Errorf("labels of the block %s.%s: got %q, want %q as in the table", path, inner.Name, has.LabelNames, inner.Labels)
 		}
 	}
 	for name := range arguments {
@@ -158,7 +158,7 @@ func TestReference(t *testing.T) {
 		}
 	}
 	if have, err := os.ReadFile(file); err != nil || string(have) != out.String() {
-		t.Errorf("docs/reference/blocks.md is not what the table says (%v): run go generate ./internal/language/config", err)
+		t.Errorf("docs/reference/blocks.md: got another text than the table (%v), want %s: run go generate ./internal/language/config", err, out.String())
 	}
 }
 

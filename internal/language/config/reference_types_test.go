@@ -53,7 +53,7 @@ func TestReferenceTypes(t *testing.T) {
 			case a.Type == "keyword":
 				for _, word := range a.Values {
 					if got := refused(word); got != "" {
-						t.Errorf("%s = %s is refused: %s", path, word, got)
+						t.Errorf("%s = %s: got %s, want it accepted", path, word, got)
 					}
 				}
 				if refused("other") == "" {

@@ -63,7 +63,7 @@ func TestFormal(t *testing.T) {
 				t.Errorf("%s: not found among %s", summary, show(diags))
 			}
 			if left := Formal(diags); left.HasErrors() != formal {
-				t.Errorf("%s: of %s, this is left: %s", summary, show(diags), show(left))
+				t.Errorf("%s: got %s of %s, want errors left: %t", summary, show(left), show(diags), formal)
 			}
 		}
 	}

@@ -17,12 +17,12 @@ func TestStateStoreBlock(t *testing.T) {
 	}
 	b := tree.Root.Backend
 	if b.Type != "sim_files" || b.Store == nil || b.Store.Name != "sim" || b.Store.Source.String() != "mayfly.dev/test/sim" {
-		t.Fatalf("got %+v", b)
+		t.Fatalf("backend: got %+v, want sim_files in the store sim of mayfly.dev/test/sim", b)
 	}
 	own, _ := b.Body.JustAttributes()
 	theirs, _ := b.Store.Body.JustAttributes()
 	if len(own) != 1 || own["dir"] == nil || len(theirs) != 1 || theirs["region"] == nil {
-		t.Errorf("arguments %v and %v", own, theirs)
+		t.Errorf("arguments: got %v and %v, want dir and region", own, theirs)
 	}
 }
 

@@ -18,6 +18,7 @@ type TestRun struct {
 	Name      string
 	Nth       int  // how many runs of this name precede it in the file
 	Plan      bool // only a plan is made
+	Converge  bool // plans and applies follow each other until nothing is left to a later one
 	Options   TestPlanOptions
 	Variables map[string]*hcl.Attribute
 	Module    *ModuleCall // nil for the module under test; a local source starts from the working directory
@@ -73,7 +74,7 @@ type Expected struct {
 }
 
 var (
-	runSchema = schema("command providers expect_failures state_key parallel", "variables", "module", "plan_options", "assert",
+	runSchema = schema("command converge providers expect_failures state_key parallel", "variables", "module", "plan_options", "assert",
 		"override_resource", "override_data", "override_ephemeral", "override_module")
 	planOptionsSchema = schema("mode refresh replace target exclude")
 	runModuleSchema   = schema("source version")
@@ -111,11 +112,22 @@ func (d *testDecoder) run(b *hcl.Block) {
 	if o := d.single(content, "plan_options", "plan_options block"); o != nil {
 		d.planOptions(&r.Options, o)
 	}
+	r.Converge = d.converge(r, content)
 	r.StateKey = d.text(content, "state_key")
 	r.Parallel, r.parallelSet = d.flag(content, "parallel", false), content.Attributes["parallel"] != nil
 	r.Asserts = d.conditions(content, "assert")
 	r.Overrides = d.overrides(content, false)
 	d.file.Runs = append(d.file.Runs, r)
+}
+
+// converge decodes the argument of that name. It is for runs that apply their plans.
+func (d *testDecoder) converge(r *TestRun, content *hcl.BodyContent) bool {
+	on := d.flag(content, "converge", false)
+	if on && (r.Plan || r.Options.RefreshOnly) {
+		d.errorAt(content.Attributes["converge"].Range, "Incompatible options of a run", "A run that converges plans and applies in turn, so it can have neither command = plan nor the mode refresh-only.")
+		return false
+	}
+	return on
 }
 
 // runModule decodes the module block of a run, which has a constant source.

@@ -44,7 +44,7 @@ func TestParseVariableValue(t *testing.T) {
 		if diags.HasErrors() {
 			got = diags[0].Detail
 			if place := diags[0].Subject.Filename; place != "m.tf" && place != "<-var>" {
-				t.Errorf("%s = %s: the error is at %s", tt.decl, tt.text, place)
+				t.Errorf("%s = %s: got the error at %s, want it at m.tf or <-var>", tt.decl, tt.text, place)
 			}
 			if val.IsKnown() {
 				t.Errorf("%s = %s: known value with an error", tt.decl, tt.text)
@@ -142,16 +142,16 @@ error: a.tfvars:3,5-15: Function calls not allowed: A file of values holds plain
 		for name, v := range file.Values {
 			got[name] = v.Value.GoString()
 			if v.NameRange.Filename != tt.file {
-				t.Errorf("%s: range %s", name, v.NameRange)
+				t.Errorf("%s: got the range %s, want it in %s", name, v.NameRange, tt.file)
 			}
 		}
 		if tt.values != nil {
-			if d := cmp.Diff(tt.values, got); d != "" {
-				t.Errorf("%s: %s", tt.file, d)
+			if diff := cmp.Diff(tt.values, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.file, diff)
 			}
 		}
-		if d := cmp.Diff(tt.diags, show(diags)); d != "" {
-			t.Errorf("%s: %s", tt.file, d)
+		if diff := cmp.Diff(tt.diags, show(diags)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.file, diff)
 		}
 	}
 }

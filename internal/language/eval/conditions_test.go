@@ -61,7 +61,7 @@ func TestMessagesOfPassingConditions(t *testing.T) {
 					w.run.Root.CheckBlocks()[0].Evaluate(w.task, nil, false)
 				}
 				if n := strings.Count(w.errors(), "error: "); n != 4 || strings.Count(w.errors(), row.want) != 4 {
-					t.Errorf("%d errors:\n%s", n, w.errors())
+					t.Errorf("got %d errors:\n%s\nwant 4 with %s", n, w.errors(), row.want)
 				}
 			})
 		}
@@ -85,7 +85,7 @@ variable "e" {
 		w.run.Root.Resources()[0].Instance(addr.NoKey).Preconditions(w.task, nil)
 		w.run.Root.CheckBlocks()[0].Evaluate(w.task, nil, false)
 		if got := w.errors(); strings.Count(got, "warning: ") != 3 || strings.Count(got, want) != 3 || strings.Contains(got, "error: ") || strings.Contains(got, "CANARY") {
-			t.Errorf("%s:\n%s", name, got)
+			t.Errorf("%s: got\n%s\nwant 3 warnings with %s, no errors, and no secret", name, got, want)
 		}
 	}
 }
@@ -116,7 +116,7 @@ output "n" { value = var.n > 5 ? 1 : tonumber("x") }`
 			w := open(t, Validating, row.text+module, nil)
 			w.everything(w.task, w.run.Root)
 			if got := w.errors(); row.want == "" && got != "" || !strings.Contains(got, row.want) || strings.Count(got, "error: ") > 1 {
-				t.Errorf("want %q, got:\n%s", row.want, got)
+				t.Errorf("got:\n%s\nwant one error with %q (none if empty)", got, row.want)
 			}
 		})
 	}
@@ -133,7 +133,7 @@ func TestUnusedConnections(t *testing.T) {
 		w := open(t, Validating, "resource \"sim_thing\" \"a\" {\n  connection {\n"+text+"\n}\n  provisioner \"local-exec\" { command = \"true\" }\n}", nil)
 		_, diags := w.instance("sim_thing.a").EvalConnection(w.task, nil, 0, w.instance("sim_thing.a").Value(w.task, nil))
 		if got := lines(diags); want == "" && got != "" || !strings.Contains(got, want) {
-			t.Errorf("%s: %s", text, got)
+			t.Errorf("%s: got %s, want %q", text, got, want)
 		}
 	}
 }

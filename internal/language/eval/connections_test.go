@@ -70,8 +70,8 @@ resource "sim_thing" "b" {
 		{`sim_thing.a["k"]`, 2, "agent False\nhost StringVal(\"from self\")\npassword ephemeral\nport NumberIntVal(2222)\nuser StringVal(\"k\")"},
 		{`sim_thing.b`, 0, `main.tf:24,5-15: Missing required argument: The argument "host" is required, but no definition was found in this connection block, nor in another one that it would complete.`},
 	} {
-		if d := cmp.Diff(c.want, set(c.of, c.index)); d != "" {
-			t.Errorf("%s %d (-want +got):\n%s", c.of, c.index, d)
+		if diff := cmp.Diff(c.want, set(c.of, c.index)); diff != "" {
+			t.Errorf("%s %d (-want +got):\n%s", c.of, c.index, diff)
 		}
 	}
 }

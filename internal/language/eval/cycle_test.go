@@ -71,8 +71,8 @@ func TestCycles(t *testing.T) {
 				for range 25 {
 					w := planned(t, c.text)
 					within(t, func() { w.concurrently(workers) })
-					if d := cmp.Diff(c.want, w.errors()); d != "" {
-						t.Fatalf("(-want +got):\n%s", d)
+					if diff := cmp.Diff(c.want, w.errors()); diff != "" {
+						t.Fatalf("(-want +got):\n%s", diff)
 					}
 				}
 			})
@@ -219,8 +219,8 @@ ephemeral "sim_secret" "a" {
 		t.Run(c.name, func(t *testing.T) {
 			for range 50 {
 				_, diags := compile(t, c.text)
-				if d := cmp.Diff(c.want, lines(diags)); d != "" {
-					t.Fatalf("(-want +got):\n%s", d)
+				if diff := cmp.Diff(c.want, lines(diags)); diff != "" {
+					t.Fatalf("(-want +got):\n%s", diff)
 				}
 			}
 		})

@@ -45,6 +45,9 @@ type flattener struct {
 	visitor
 	deps map[plan.Dep]struct{}
 	self *Instance // the dependent instance, which does not depend on itself; nil for other dependents
+	// behind gets the dependencies that ephemeral resources lead to, except through provider configurations.
+	// Nil if they are like all others.
+	behind *flattener
 }
 
 func newFlattener(t *future.Task, self *Instance) flattener {
@@ -83,14 +86,16 @@ func (f flattener) reads(r *reads) {
 			sub := &reads{}
 			c.block.Exprs(sub.adder(c.module.scope(f.t), blocks.Reading))
 			f.reads(sub)
-			if c.isExcluded() && c.expand(f.t, nil).failed { // dependents of anything in it are excluded too
+			if c.isExcluded() && c.expand(f.t, nil).failed || c.Undecided(f.t) { // dependents of anything in it are left out too
 				f.deps[plan.Dep{Resource: addr.AbsResource{Module: c.Addr()}}] = struct{}{}
 			}
 		}
 	}
 	for _, p := range r.providers {
 		if f.first(p) {
-			f.reads(p.readSet(f.t))
+			all := f
+			all.behind = nil
+			all.reads(p.readSet(f.t))
 		}
 	}
 	for _, rr := range r.resources {
@@ -109,6 +114,10 @@ func (f flattener) reads(r *reads) {
 // resource it goes on, because their values come from the objects they refer to.
 func (f flattener) resource(rr resourceRead) {
 	mode := rr.res.Block.Config.Addr.Mode
+	if mode == addr.Ephemeral && f.behind != nil {
+		f.behind.fleeting(rr)
+		return
+	}
 	if mode != addr.Ephemeral && !(f.self != nil && rr.res == f.self.Resource && (rr.all || rr.key == f.self.Key)) {
 		f.deps[plan.Dep{Resource: rr.res.Addr(), Key: rr.key, All: rr.all}] = struct{}{}
 	}

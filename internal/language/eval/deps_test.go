@@ -163,8 +163,8 @@ output "late" {
   depends_on = [sim_thing.other]
 }
 `)
-			if d := cmp.Diff(c.want, w.deps(c.of)); d != "" {
-				t.Errorf("(-want +got):\n%s", d)
+			if diff := cmp.Diff(c.want, w.deps(c.of)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 			w.clean()
 		})
@@ -250,12 +250,12 @@ output "out" {
 variable "in" { ephemeral = true }
 resource "sim_thing" "r" { password_wo = var.in }
 `)
-			if d := cmp.Diff(c.want, useTexts(w.instance(c.of).Uses(w.task))); d != "" {
-				t.Errorf("(-want +got):\n%s", d)
+			if diff := cmp.Diff(c.want, useTexts(w.instance(c.of).Uses(w.task))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 			w.clean()
 			if log := w.host.taken(); log != "" {
-				t.Errorf("asking for uses demanded %s", log)
+				t.Errorf("asking for uses: got %s demanded, want nothing", log)
 			}
 		})
 	}
@@ -391,8 +391,8 @@ resource "sim_thing" "a" { provider = sim.by[EXPR] }`
 			}
 			w.run.Report(diags)
 		}
-		if d := cmp.Diff(want, w.errors()); d != "" {
-			t.Errorf("%s (-want +got):\n%s", expr, d)
+		if diff := cmp.Diff(want, w.errors()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", expr, diff)
 		}
 	}
 	w := planned(t, replaceExpr(text, `"x"`))

@@ -61,7 +61,7 @@ func TestErrorsAreExplained(t *testing.T) {
 			w.output("out")
 			diags := w.run.Diags.List()
 			if len(diags) != 1 {
-				t.Fatalf("got:\n%s", lines(diags))
+				t.Fatalf("got:\n%s\nwant one diagnostic", lines(diags))
 			}
 			d := diags[0]
 			if !strings.HasSuffix(d.Detail, c.advice) || strings.Contains(d.Detail, "secret") {

@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/plan"
 )
 
 // ImportTarget is one object that an import block names, evaluated.
@@ -24,7 +25,9 @@ type ImportTarget struct {
 	ID       string              // "" if Identity is used
 	Identity cty.Value           // cty.NilVal if ID is used
 	Block    *config.Import
-	Failed   bool // it could not be evaluated, which was reported
+	Failed   bool       // it could not be evaluated, which was reported
+	Unknown  bool       // ID or Identity is known only after apply, in a run that defers
+	Deps     []plan.Dep // of the unknown argument
 }
 
 // ImportTargets evaluates the for_each of an import block of the module. It returns a function for each
@@ -52,7 +55,15 @@ func (m *Module) ImportTargets(t *future.Task, b *config.Import) (targets []func
 		return nil
 	}
 	each := &expander{module: m, repeat: blocks.Repetition{ForEach: x}, name: "import", sequences: true}
-	for _, k := range each.expand(t, nil).keys {
+	e := each.expand(t, nil)
+	if e.undecided && r.opt.Deferring { // the block may name any instance
+		return []func(*future.Task) ImportTarget{func(t *future.Task) ImportTarget {
+			out := &reads{}
+			out.addExprs(m.scope(t), x)
+			return ImportTarget{Module: m.Addr, Block: b, Unknown: true, Deps: out.deps(t, nil)}
+		}}
+	}
+	for _, k := range e.keys {
 		targets = append(targets, target(&eachData{key: k, of: each}))
 	}
 	return targets
@@ -103,6 +114,11 @@ func (m *Module) importTarget(t *future.Task, b *config.Import, rp *eachData) (I
 	v, _ = v.UnmarkDeep()
 	switch {
 	case !v.IsWhollyKnown() && r.opt.Phase == Validating:
+		return target, diags
+	case !v.IsWhollyKnown() && r.opt.Deferring:
+		out := &reads{}
+		out.addExprs(sc, x)
+		target.Unknown, target.Deps = true, out.deps(t, nil)
 		return target, diags
 	case !v.IsWhollyKnown():
 		diags = refused("must be known when planning, because the object is read then, but this one is known only after apply. Write it out, or take it from a variable or a data source.")

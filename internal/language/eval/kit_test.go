@@ -313,7 +313,7 @@ func (w *world) errors() string { return lines(w.run.Diags.List()) }
 func (w *world) clean() {
 	w.tb.Helper()
 	if e := w.errors(); e != "" {
-		w.tb.Errorf("unexpected diagnostics:\n%s", e)
+		w.tb.Errorf("diagnostics: got\n%s\nwant none", e)
 	}
 	if len(w.host.violations) > 0 {
 		w.tb.Errorf("durable results were asked for inside a session: %v", w.host.violations)

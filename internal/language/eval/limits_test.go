@@ -43,7 +43,7 @@ func TestLimits(t *testing.T) {
 			map[string]cty.Value{"l": cty.UnknownVal(cty.List(cty.DynamicPseudoType))})
 		w.output("o")
 		if errs := w.errors(); errs != "" {
-			t.Errorf("%s: %s", expr, errs)
+			t.Errorf("%s: got %s, want no errors", expr, errs)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func TestSharedElements(t *testing.T) {
 		w := open(t, Planning, text+fmt.Sprintf("}\noutput \"o\" { value = local.a%d }\n", times), nil)
 		w.output("o")
 		if errs := w.errors(); !strings.Contains(errs, "Result too large") || strings.Count(errs, "error:") != 1 {
-			t.Errorf("%s: %.300s", name, errs)
+			t.Errorf("%s: got %.300s, want one error: Result too large", name, errs)
 		}
 	}
 }

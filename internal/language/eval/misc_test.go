@@ -49,7 +49,7 @@ output "name" { value = sim_thing.in.name }
 `
 		_, diags := compile(t, replaceExpr(text, ""))
 		if got := strings.Contains(lines(diags), "Output refers to a write-only attribute"); got != bad {
-			t.Errorf("%s: %s", expr, lines(diags))
+			t.Errorf("%s: got %s, want a reference to a write-only attribute reported: %t", expr, lines(diags), bad)
 		}
 		if _, diags := compile(t, replaceExpr(text, "sensitive = true")); diags != nil {
 			t.Errorf("%s, sensitive: %s", expr, lines(diags))
@@ -321,7 +321,7 @@ variable "c" {
 			first = got
 		}
 		if got != first || got != "A.B.C." {
-			t.Fatalf("%s after %s", got, first)
+			t.Fatalf("got %s after %s, want \"A.B.C.\" each time", got, first)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func TestSessionsKeepEphemeralValues(t *testing.T) {
 		}
 		s.End()
 		if w.host.live["ephemeral.sim_secret.s"] != 0 || w.host.live["ephemeral.sim_secret.root"] != 0 {
-			t.Errorf("still live: %v", w.host.live)
+			t.Errorf("live after the session: got %v, want none", w.host.live)
 		}
 		if s.values != nil || s.objects != nil {
 			t.Error("the session keeps values")
@@ -223,7 +223,7 @@ resource "sim_thing" "b" {
 				t.Errorf("the secret is shown: %s", d)
 			}
 			if d.Severity == diag.Error && d.Statements["ephemeral.sim_secret.s.token"] != "is (sensitive, ephemeral value)" {
-				t.Errorf("%s says %q of the values in play", d, d.Statements)
+				t.Errorf("%s: got %q of the values in play, want the token only as a sensitive, ephemeral value", d, d.Statements)
 			}
 		}
 	}
@@ -244,7 +244,7 @@ func TestE14_OutputsAreOpenedByTheWalkThatUsesThem(t *testing.T) {
 		w := cfgWorld(t, cfg, phase, nil)
 		v, diags := w.host.evalIn(w.task, w.instance("sim_thing.user"))
 		if d := cmp.Diff(`e("open:ephemeral.sim_secret.s#1!side-id:module.m.sim_thing.inner")`, show(v.GetAttr("password_wo"))); d != "" || diags != nil {
-			t.Errorf("%s\n%s", d, lines(diags))
+			t.Errorf("got diagnostics %q, want none; password_wo (-want +got):\n%s", lines(diags), d)
 		}
 	}
 }

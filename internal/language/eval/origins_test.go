@@ -105,8 +105,8 @@ func TestE3_Provenance(t *testing.T) {
 			_, why, _ := strings.Cut(got[0].Detail, "The value is ephemeral because of")
 			why, _, _ = strings.Cut(why, "\n\nTo keep")
 			why = strings.TrimSuffix(strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(why), "\n  ", "|"), " "), ".")
-			if d := cmp.Diff(c.want, why); d != "" {
-				t.Errorf("(-want +got):\n%s", d)
+			if diff := cmp.Diff(c.want, why); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -141,8 +141,8 @@ func TestE3_Places(t *testing.T) {
 					why, _, _ = strings.Cut(why, ".\n")
 					got = append(got, fmt.Sprintf("%s at %q: %s", strings.ReplaceAll(path, `\"`, `"`), main[d.Subject.Start.Byte:d.Subject.End.Byte], why))
 				}
-				if d := cmp.Diff(c.want, strings.ReplaceAll(strings.Join(got, "|"), `\"`, `"`)); d != "" {
-					t.Errorf("(-want +got):\n%s", d)
+				if diff := cmp.Diff(c.want, strings.ReplaceAll(strings.Join(got, "|"), `\"`, `"`)); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
 				}
 			})
 		}

@@ -36,6 +36,9 @@ func (p *ProviderObject) EvalBody(t *future.Task, o *Opened) (cty.Value, diag.Li
 		return p.evalImplied()
 	}
 	sc := p.scope(t, o)
+	if p.Addr.Key == addr.AnyKey || p.expander != nil && p.expander.undecided(t) {
+		return cty.UnknownVal(p.Type()), nil
+	}
 	if sc.each != nil && !p.expander.expand(t, nil).has(p.Addr.Key) && p.run.opt.Phase != Validating {
 		return cty.DynamicVal, diag.At(p.block.Config.Range, "Provider instance not present", "There is no instance %s of this provider block: its for_each has no such key.", p.Addr.Key).WithAddress(sc.address())
 	}
@@ -127,6 +130,10 @@ func (ps *Providers) get(t *future.Task, found providerRef, source addr.Provider
 	}
 	v, _ = v.Unmark()
 	if !diags.HasErrors() && !v.IsKnown() && ps.run.opt.Phase == Validating {
+		return ps.object(pc, found)
+	}
+	if !diags.HasErrors() && !v.IsKnown() && ps.run.opt.Deferring {
+		pc.Key = addr.AnyKey
 		return ps.object(pc, found)
 	}
 	key, err := addr.KeyFromValue(v)

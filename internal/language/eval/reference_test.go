@@ -112,11 +112,11 @@ func TestReferences(t *testing.T) {
 			w := planned(t, replaceExpr(manyForms, c.expr))
 			got := w.output("out")
 			w.clean()
-			if d := cmp.Diff(c.want, got); d != "" {
-				t.Errorf("value (-want +got):\n%s", d)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("value (-want +got):\n%s", diff)
 			}
-			if d := cmp.Diff(c.log, w.host.taken()); d != "" {
-				t.Errorf("demanded (-want +got):\n%s", d)
+			if diff := cmp.Diff(c.log, w.host.taken()); diff != "" {
+				t.Errorf("demanded (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -179,7 +179,7 @@ func TestReferenceErrors(t *testing.T) {
 			}
 			diags := w.run.Diags.List()
 			if len(diags) != 1 || diags[0].Summary != c.want || diags[0].Subject == nil {
-				t.Errorf("got:\n%s", lines(diags))
+				t.Errorf("got:\n%s\nwant one diagnostic with a place: %s", lines(diags), c.want)
 			}
 		})
 	}
@@ -201,8 +201,8 @@ locals { i = 1 }
 		if got := w.output("o"); got != `["n1"]` {
 			t.Errorf("%s: got %s, want %s", expr, got, `["n1"]`)
 		}
-		if d := cmp.Diff(want, w.host.taken()); d != "" {
-			t.Errorf("%s: %s", expr, d)
+		if diff := cmp.Diff(want, w.host.taken()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", expr, diff)
 		}
 		w.clean()
 	}

@@ -70,6 +70,12 @@ type Options struct {
 	// Excluded reports whether a resource or module call is left out as a whole, in which case unknown
 	// instances are not an error. Nil means that none is.
 	Excluded func(addr.Target) bool
+	// Deferring says that instances that will be known only after apply, and an unknown import id, are not an
+	// error. A block with such instances has none but a generic one: see Resource.Generic.
+	Deferring bool
+	// Undecided is called, while the instances of a resource, data source or module call with such blocks are
+	// determined, if they will be known only after apply, before anything depends on that. Nil for no call.
+	Undecided func(addr.Target)
 	// Forgetful drops the objects of instances once nothing can refer to them any more. Value returns a
 	// placeholder for them.
 	Forgetful bool

@@ -33,7 +33,7 @@ locals {
 		w := open(t, Planning, text, map[string]cty.Value{"var1": cty.StringVal(var1), "var2": cty.StringVal("v2"), "var3": cty.StringVal("v3")})
 		for name, want := range map[string]bool{"eg1": false, "eg2": false, "eg3": true, "eg4": true, "eg5": true, "eg6": true} {
 			if v := w.run.Root.locals[name].Get(w.task, nil, nil); value.Contains(v, value.Ephemeral) != want {
-				t.Errorf("var1 = %q: %s is %s", var1, name, show(v))
+				t.Errorf("var1 = %q, %s: got %s, want it ephemeral: %t", var1, name, show(v), want)
 			}
 		}
 		w.clean()
@@ -41,7 +41,7 @@ locals {
 	w := open(t, Validating, text, nil)
 	for name, want := range map[string]bool{"eg1": false, "eg2": false, "eg3": true, "eg4": true, "eg5": true, "eg6": true} {
 		if v := w.run.Root.locals[name].Get(w.task, nil, nil); value.Contains(v, value.Ephemeral) != want {
-			t.Errorf("validating: %s is %s", name, show(v))
+			t.Errorf("validating, %s: got %s, want it ephemeral: %t", name, show(v), want)
 		}
 	}
 }
@@ -139,8 +139,8 @@ func TestE21_E22_E23_MarksThroughExpressions(t *testing.T) {
 	for _, c := range markCases {
 		t.Run(c.expr, func(t *testing.T) {
 			w := planned(t, replaceExpr(markedVars, c.expr))
-			if d := cmp.Diff(c.want, w.local("x")); d != "" {
-				t.Errorf("(-want +got):\n%s", d)
+			if diff := cmp.Diff(c.want, w.local("x")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if strings.HasPrefix(c.want, "d") {
 				w.oneWarning("Value derived from a deprecated source")
@@ -171,11 +171,11 @@ func TestOutputTypes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := planned(t, fmt.Sprintf("module \"m\" { source = \"./m\" }\n-- m/m.tf --\noutput \"o\" {\n  type = %s\n  value   = %s\n  sensitive = %t\n}", c.typ, c.value, strings.Contains(c.value, "sensitive")))
 			got := show(w.run.Root.calls["m"].Child(addr.NoKey).outputs["o"].Get(w.task, nil, nil))
-			if d := cmp.Diff(c.want, got); d != "" {
-				t.Errorf("value (-want +got):\n%s", d)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("value (-want +got):\n%s", diff)
 			}
-			if d := cmp.Diff(c.errs, w.errors()); d != "" {
-				t.Errorf("diagnostics (-want +got):\n%s", d)
+			if diff := cmp.Diff(c.errs, w.errors()); diff != "" {
+				t.Errorf("diagnostics (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -242,8 +242,8 @@ resource "sim_thing" "t" {}
 	w.everything(w.task, w.run.Root)
 	want := `error: a/a.tf:5,12-17: Invalid value for variable: The error message refers to ephemeral values, so it is not shown. Leave them out (b/b.tf:5).\n\nThis was checked by the validation rule at b/b.tf:3.
 error: a/a.tf:6,12-20: Invalid value for variable: 3 is not above 5.\n\nThis was checked by the validation rule at b/b.tf:9.`
-	if d := cmp.Diff(want, w.errors()); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
+	if diff := cmp.Diff(want, w.errors()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if strings.Contains(w.errors(), "short.") {
 		t.Error("the secret is shown")
@@ -282,11 +282,11 @@ output "o" {
   `+c.decl+`
 }`)
 			got := show(w.run.Root.calls["m"].Child(addr.NoKey).outputs["o"].Get(w.task, nil, nil))
-			if d := cmp.Diff(c.want, got); d != "" {
-				t.Errorf("value (-want +got):\n%s", d)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("value (-want +got):\n%s", diff)
 			}
-			if d := cmp.Diff(c.errs, w.errors()); d != "" {
-				t.Errorf("diagnostics (-want +got):\n%s", d)
+			if diff := cmp.Diff(c.errs, w.errors()); diff != "" {
+				t.Errorf("diagnostics (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -309,8 +309,8 @@ resource "sim_thing" "a" {}`)
 	}
 	want := `error: main.tf:6,22-33: Ephemeral value in a root module output: An output of the root module is stored in the state, so it can neither hold an ephemeral value nor be marked as ephemeral. To output the rest of the value, pass it through ephemeralasnull, which puts null in place of the ephemeral parts.\n\nThe value is ephemeral because of var.e.
 error: main.tf:7,22-39: Output refers to sensitive values: To reduce the risk of showing a secret by accident, an output of the root module whose value is sensitive must say so: add the argument\n    sensitive = true`
-	if d := cmp.Diff(want, w.errors()); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
+	if diff := cmp.Diff(want, w.errors()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -332,7 +332,7 @@ output "bad" {
   }
 }`)
 	if unmet := w.run.Root.OutputPreconditions(w.task, nil); len(unmet) != 1 || unmet[0].Addr() != "output.bad" {
-		t.Errorf("unmet: %v", unmet)
+		t.Errorf("unmet preconditions: got %v, want that of output.bad", unmet)
 	}
 	if d := cmp.Diff(`error: output.bad: main.tf:13,21-43: Module output value precondition failed: The name is n.`, w.errors()); d != "" {
 		t.Error(d)
@@ -390,8 +390,8 @@ output "o" {
 				if want != "" {
 					want = "error: sim_thing.a: " + want
 				}
-				if d := cmp.Diff(want, w.errors()); d != "" {
-					t.Errorf("(-want +got):\n%s", d)
+				if diff := cmp.Diff(want, w.errors()); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
 				}
 			})
 		}
@@ -406,8 +406,8 @@ data "sim_data" "ok" { depends_on = [ephemeral.sim_secret.s] }`)
 	w.demand(w.task, w.instance("data.sim_data.d"))
 	w.demand(w.task, w.instance("data.sim_data.ok"))
 	want := `error: data.sim_data.d: main.tf:3,30-58: Invalid use of an ephemeral value: "name" cannot accept an ephemeral value because it belongs to a data block, whose arguments are written to the state.\n\nThe value is ephemeral because of ephemeral.sim_secret.s.\n\nIf null will do in its place, pass it through the ephemeralasnull function.`
-	if d := cmp.Diff(want, w.errors()); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
+	if diff := cmp.Diff(want, w.errors()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

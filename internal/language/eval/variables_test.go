@@ -44,11 +44,11 @@ variable "in" {
   `+c.decl+`
 }`)
 			got := show(w.run.Root.calls["m"].Child(addr.NoKey).variables["in"].Get(w.task, nil, nil))
-			if d := cmp.Diff(c.want, got); d != "" {
-				t.Errorf("value (-want +got):\n%s", d)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("value (-want +got):\n%s", diff)
 			}
-			if d := cmp.Diff(c.errs, w.errors()); d != "" {
-				t.Errorf("diagnostics (-want +got):\n%s", d)
+			if diff := cmp.Diff(c.errs, w.errors()); diff != "" {
+				t.Errorf("diagnostics (-want +got):\n%s", diff)
 			}
 		})
 	}

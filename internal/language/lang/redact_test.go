@@ -104,7 +104,7 @@ func TestRedact(t *testing.T) {
 	} {
 		before, after := evaluated(t, text, redactContext())
 		if len(before) != len(details) || len(after) != len(before) {
-			t.Errorf("%s: %d errors became %d: %v", text, len(before), len(after), before)
+			t.Errorf("%s: got %d errors, and %d once they are redacted, want %d: %v", text, len(before), len(after), len(details), before)
 			continue
 		}
 		for i, want := range details {
@@ -124,14 +124,14 @@ func TestRedactNamesTheSecret(t *testing.T) {
 		ctx := redactContext()
 		ctx.Variables = map[string]cty.Value{name: ctx.Variables[name]}
 		if _, after := evaluated(t, name+" + 1", ctx); len(after) != 1 || !strings.HasSuffix(after[0].Detail, want+".") {
-			t.Errorf("%s: %v", name, after)
+			t.Errorf("%s: got %v, want one error that ends with %s", name, after, want)
 		}
 	}
 	ctx := redactContext()
 	ctx.Variables = nil
 	for _, text := range []string{`sensitive("canary") + 1`, `core::sensitive("canary") + 1`} {
 		if _, after := evaluated(t, text, ctx); len(after) != 1 || !strings.HasSuffix(after[0].Detail, "(sensitive value).") {
-			t.Errorf("%s: %v", text, after)
+			t.Errorf("%s: got %v, want one error without the value", text, after)
 		}
 	}
 }
@@ -143,13 +143,13 @@ func TestRedactLoops(t *testing.T) {
 		ctx := redactContext()
 		before, after := evaluated(t, text, ctx)
 		if len(after) != 1 {
-			t.Errorf("%s: %v", text, after)
+			t.Errorf("%s: got %v, want one error", text, after)
 			continue
 		}
 		got, was := after[0].EvalContext, before[0].EvalContext
 		for ; was != ctx; got, was = got.Parent(), was.Parent() {
 			if !slices.Equal(slices.Sorted(maps.Keys(got.Variables)), slices.Sorted(maps.Keys(was.Variables))) {
-				t.Errorf("%s: there are other variables", text)
+				t.Errorf("%s: got the variables %q, want %q", text, slices.Sorted(maps.Keys(got.Variables)), slices.Sorted(maps.Keys(was.Variables)))
 			}
 			for name, v := range got.Variables {
 				if !value.Has(v, value.Sensitive) || !value.Has(v, value.Ephemeral) {
@@ -158,7 +158,7 @@ func TestRedactLoops(t *testing.T) {
 			}
 		}
 		if got != ctx {
-			t.Errorf("%s: the context around the loop is another one", text)
+			t.Errorf("%s: got another context around the loop: %p, want %p", text, got, ctx)
 		}
 		if _, ok := after[0].Extra.(hclsyntax.FunctionCallDiagExtra); ok {
 			t.Errorf("%s: the error of the function is kept, which quotes an element", text)
@@ -178,18 +178,18 @@ func TestRedactKeeps(t *testing.T) {
 	none := func(*hcl.EvalContext) diag.List { return nil }
 	warning := diag.Warnf("a warning", "of something")
 	if got := Redact(slices.Clone(warning), ctx, func(*hcl.EvalContext) diag.List { t.Error("it is evaluated again for a warning"); return nil }); got[0].Detail != "of something" {
-		t.Errorf("a warning became %v", got)
+		t.Errorf("warning: got %v, want it unchanged: of something", got)
 	}
 	both := slices.Concat(diag.Warnf("a warning", "of something"), diag.Errorf("an error", "about something"))
 	if got := Redact(both, ctx, none); got[0].Detail != "of something" || !strings.HasPrefix(got[1].Detail, "The details are not shown") {
-		t.Errorf("got %v", got)
+		t.Errorf("got %v, want the warning unchanged, and the error without details", got)
 	}
 	if got := Redact(diag.Errorf("an error", "about something"), ctx, func(*hcl.EvalContext) diag.List { return diag.Errorf("an error", "about something") }); got[0].Detail != "about something" {
-		t.Errorf("without a place: %v", got)
+		t.Errorf("error without a place: got %v, want it unchanged: about something", got)
 	}
 	public := &hcl.EvalContext{Variables: map[string]cty.Value{"public": ctx.Variables["public"]}}
 	if got := Redact(diag.Errorf("an error", "about something"), public, none); got[0].Detail != "about something" {
-		t.Errorf("without a secret: %v", got)
+		t.Errorf("error without a secret: got %v, want it unchanged: about something", got)
 	}
 }
 

@@ -207,13 +207,13 @@ func TestReferenceErrors(t *testing.T) {
 	for _, test := range tests {
 		x, diags := Compile(parse(t, test.src))
 		if len(diags) != 1 {
-			t.Errorf("%s: %v", test.src, diags)
+			t.Errorf("%s: got %v, want one diagnostic", test.src, diags)
 			continue
 		}
 		d := diags[0]
 		at := test.src[d.Subject.Start.Byte:d.Subject.End.Byte]
 		if at != test.at || d.Summary != test.summary || !strings.Contains(d.Detail, test.detail) {
-			t.Errorf("%s: at %s: %s: %s", test.src, at, d.Summary, d.Detail)
+			t.Errorf("%s: got at %s: %s: %s, want at %s: %s: %s", test.src, at, d.Summary, d.Detail, test.at, test.summary, test.detail)
 		}
 		if x == nil {
 			t.Errorf("%s: no expression", test.src)

@@ -63,7 +63,7 @@ func TestSchemasAreValid(t *testing.T) {
 		}
 	}
 	if types := Catalog().Types(addr.Ephemeral); len(types) != 0 {
-		t.Errorf("ephemeral types: %v", types)
+		t.Errorf("ephemeral types: got %v, want none", types)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestE65PlanTerraformData(t *testing.T) {
 				t.Errorf("replace: got %v, want %v", replace, test.replace)
 			}
 			if string(got.Private) != "p" {
-				t.Errorf("private %q", got.Private)
+				t.Errorf("private: got %q, want \"p\"", got.Private)
 			}
 		})
 	}
@@ -128,7 +128,7 @@ func TestApplyTerraformData(t *testing.T) {
 	tuple := config.GetAttr("input")
 	want := object(attrs{"id": str("new-id"), "input": tuple, "output": tuple, "input_wo_version": cty.Zero})
 	if diags.HasErrors() || !resp.New.RawEquals(want) || string(resp.Private) != "q" {
-		t.Errorf("new %#v, private %q, %v", resp.New, resp.Private, diags)
+		t.Errorf("got %#v, private %q, %v, want %#v, private \"q\"", resp.New, resp.Private, diags, want)
 	}
 	resp, diags = p.ApplyResource(t.Context(), provider.ApplyRequest{Type: dataType, Prior: want, Planned: nothing(), Config: nothing()})
 	if diags.HasErrors() || !resp.New.IsNull() {
@@ -149,7 +149,7 @@ func TestNewIDsDiffer(t *testing.T) {
 		ids[resp.New.GetAttr("id").AsString()] = true
 	}
 	if len(ids) != 3 {
-		t.Errorf("ids %v", ids)
+		t.Errorf("got the IDs %v, want 3 different ones", ids)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestObeysTheContract(t *testing.T) {
 			assertNone(rt, schema.AssertApplyResult(block, second.Planned, got.New))
 			read, _ := p.ReadResource(t.Context(), provider.ReadRequest{Type: dataType, Prior: got.New})
 			if !read.New.RawEquals(got.New) || !got.New.GetAttr("output").RawEquals(final["input"]) {
-				rt.Fatalf("read %#v, output of %#v", read.New, got.New)
+				rt.Fatalf("got %#v when it is read, want %#v with the output %#v", read.New, got.New, final["input"])
 			}
 			prior = got.New
 		}
@@ -243,7 +243,7 @@ func TestUpgradeTerraformData(t *testing.T) {
 				return
 			}
 			if diags.HasErrors() || !got.RawEquals(test.want) {
-				t.Errorf("%#v, %v", got, diags)
+				t.Errorf("got %#v, %v, want %#v", got, diags, test.want)
 			}
 		})
 	}
@@ -252,7 +252,7 @@ func TestUpgradeTerraformData(t *testing.T) {
 func TestImportTerraformData(t *testing.T) {
 	resp, diags := testProvider().ImportResource(t.Context(), provider.ImportRequest{Type: dataType, ID: "x"})
 	if diags.HasErrors() || len(resp.Objects) != 1 || !resp.Objects[0].State.RawEquals(object(attrs{"id": str("x")})) {
-		t.Errorf("%#v, %v", resp, diags)
+		t.Errorf("ImportResource: got %#v, %v, want one object with the id x", resp, diags)
 	}
 	for _, req := range []provider.ImportRequest{{Type: dataType}, {Type: "x", ID: "x"}, {Type: remoteStateType, ID: "x"}} {
 		if _, diags := testProvider().ImportResource(t.Context(), req); !diags.HasErrors() {
@@ -271,14 +271,14 @@ func TestMoveNullResource(t *testing.T) {
 	}
 	got, err := move(nullProvider, "null_resource", `{"id":"1","triggers":{"a":"b"}}`)
 	if err != nil || !got.RawEquals(object(attrs{"id": str("1"), "triggers_replace": cty.ObjectVal(attrs{"a": str("b")})})) {
-		t.Errorf("%#v, %v", got, err)
+		t.Errorf("moving a null_resource: got %#v, %v, want its id, and the triggers as triggers_replace", got, err)
 	}
 	config := object(attrs{"triggers_replace": cty.ObjectVal(attrs{"a": str("b")})})
 	if again := plan(t, testProvider(), got, config); !again.Planned.RawEquals(got) {
 		t.Errorf("the move alone is a change: got %#v, want %#v", again.Planned, got)
 	}
 	if got, err = move(nullProvider, "null_resource", `{"id":"1","triggers":null}`); err != nil || !got.RawEquals(object(attrs{"id": str("1")})) {
-		t.Errorf("%#v, %v", got, err)
+		t.Errorf("moving a null_resource without triggers: got %#v, %v, want its id alone", got, err)
 	}
 	for name, try := range map[string][2]string{"type": {"null_data_source", `{"id":"1"}`}, "no id": {"null_resource", `{}`}, "form": {"null_resource", `{"id":1}`}} {
 		if _, err := move(nullProvider, try[0], try[1]); err == nil {
@@ -321,7 +321,7 @@ func TestRefusals(t *testing.T) {
 	}
 	for _, name := range []string{"id", "output"} {
 		if diags := p.ValidateResource(ctx, addr.Managed, dataType, object(attrs{name: str("x")})); len(diags) != 1 || !diags[0].Path.Equals(cty.GetAttrPath(name)) {
-			t.Errorf("a value for %s: %v", name, diags)
+			t.Errorf("value for %s: got %v, want one diagnostic at this attribute", name, diags)
 		}
 	}
 	if diags := p.ValidateResource(ctx, addr.Managed, dataType, object(attrs{"input": unknown})); len(diags) > 0 {

@@ -74,12 +74,12 @@ func TestFunctions(t *testing.T) {
 				}
 				var arg function.ArgError
 				if test.function != "nosuch" && !errors.As(err, &arg) {
-					t.Errorf("%T is not an error about an argument", err)
+					t.Errorf("got %T, want an error about an argument", err)
 				}
 				return
 			}
 			if err != nil || !got.RawEquals(test.want) {
-				t.Errorf("got %#v, %v", got, err)
+				t.Errorf("got %#v, %v, want %#v", got, err, test.want)
 			}
 		})
 	}
@@ -107,7 +107,7 @@ func TestEscapesBeforeMarks(t *testing.T) {
 		}
 		back, err := p.CallFunction(t.Context(), "decode_tfvars", []cty.Value{encoded})
 		if err != nil || !back.RawEquals(v) {
-			t.Errorf("%+q is encoded as %+q and read as %#v, %v", text, encoded.AsString(), back, err)
+			t.Errorf("%+q, encoded as %+q: got %#v, %v, want %#v", text, encoded.AsString(), back, err, v)
 		}
 	}
 }
@@ -129,7 +129,7 @@ func TestTfvarsRoundTrip(t *testing.T) {
 		}
 		back, err := p.CallFunction(t.Context(), "decode_tfvars", []cty.Value{text})
 		if err != nil || !back.RawEquals(cty.ObjectVal(variables)) {
-			rt.Fatalf("%s\nread as %#v, %v", text.AsString(), back, err)
+			rt.Fatalf("%s\ngot %#v, %v, want %#v", text.AsString(), back, err, cty.ObjectVal(variables))
 		}
 	})
 }

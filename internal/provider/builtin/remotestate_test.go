@@ -163,11 +163,11 @@ func TestInjectedBackends(t *testing.T) {
 	})
 	got, diags := p.ReadData(t.Context(), provider.DataRequest{Type: remoteStateType, Config: remote(attrs{"backend": str("s3")})})
 	if diags.HasErrors() || !got.State.GetAttr("outputs").RawEquals(cty.ObjectVal(attrs{"o": str("s3default")})) || checked != "s3" {
-		t.Errorf("%#v, checked %q, %v", got.State, checked, diags)
+		t.Errorf("got %#v, %v, checked %q, want the output \"s3default\", checked \"s3\"", got.State, diags, checked)
 	}
 	_, diags = p.ReadData(t.Context(), provider.DataRequest{Type: remoteStateType, Config: remote(attrs{"backend": str("gone")})})
 	if !diags.HasErrors() || diags[0].Summary != "Unable to find remote state" {
-		t.Errorf("%v", diags)
+		t.Errorf("backend that is gone: got %v, want: Unable to find remote state", diags)
 	}
 	done := make(chan error)
 	go func() {

@@ -253,7 +253,7 @@ func (m *managed) apply(config attrs) []*tfprotov6.Diagnostic {
 	if len(resp.Diagnostics) == 0 {
 		for name, v := range planned {
 			if v != unknown && after != nil && after[name] != v {
-				m.t.Errorf("%s.%s was planned as %v and became %v", m.name, name, v, after[name])
+				m.t.Errorf("%s.%s: got %v, want %v as it was planned", m.name, name, after[name], v)
 			}
 		}
 		m.state, m.private = after, resp.Private

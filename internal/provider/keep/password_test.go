@@ -12,7 +12,7 @@ func TestPassword(t *testing.T) {
 	h := newHost(t)
 	o := mustOpen(h, "keep_password", attrs{})
 	if got := o.result["result"].(string); len(got) != 24 || o.result["length"] != 24 || o.result["special"] != true || o.result["min_upper"] != 0 {
-		t.Errorf("defaults: %v", o.result)
+		t.Errorf("defaults: got %v, want a password of 24 characters with special ones, and no minimum of upper-case letters", o.result)
 	}
 	if again := mustOpen(h, "keep_password", attrs{}); again.result["result"] == o.result["result"] {
 		t.Error("the same password twice")
@@ -20,7 +20,7 @@ func TestPassword(t *testing.T) {
 	o = mustOpen(h, "keep_password", attrs{"length": 40, "lower": false, "upper": false, "override_special": "é", "min_special": 39, "exclude": "02468", "min_numeric": 1})
 	got := o.result["result"].(string)
 	if utf8.RuneCountInString(got) != 40 || strings.Count(got, "é") != 39 || !strings.ContainsAny(got, "13579") {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want 40 characters: 39 times é and an odd digit", got)
 	}
 	if len(o.private) != 0 && strings.Contains(string(o.private), got) {
 		t.Error("the private data holds the password")
@@ -82,7 +82,7 @@ func TestPasswordFollowsRecipe(t *testing.T) {
 		}
 		// Classes don't overlap after preparation, so a character from elsewhere would leave the sum short.
 		if int64(utf8.RuneCountInString(got)) != r.length || counted != r.length || (exclude != "" && strings.ContainsAny(got, exclude)) {
-			rt.Errorf("%q, length %d, exclude %q", got, r.length, exclude)
+			rt.Errorf("got %q with %d characters of the classes, want %d, and none of %q", got, counted, r.length, exclude)
 		}
 	})
 }

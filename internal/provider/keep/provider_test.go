@@ -20,7 +20,7 @@ func TestSecretResource(t *testing.T) {
 	config := attrs{"name": "db", "value_wo": canary, "value_wo_version": 1, "description": "one"}
 
 	if _, planned := m.plan(config); planned["version"] != unknown || planned["id"] != unknown {
-		t.Errorf("planned create: %v", planned)
+		t.Errorf("planned create: got %v, want version and id unknown", planned)
 	}
 	h.ok(m.apply(config))
 	want := attrs{"id": "keep:secret/db", "name": "db", "value_wo": nil, "value_wo_version": 1, "description": "one", "version": 1}
@@ -30,25 +30,25 @@ func TestSecretResource(t *testing.T) {
 
 	config["value_wo"], config["description"] = "not stored", nil
 	if _, planned := m.plan(config); planned["version"] != 1 || planned["id"] != "keep:secret/db" {
-		t.Errorf("planned update of the description: %v", planned)
+		t.Errorf("planned update of the description: got %v, want version 1 and the id keep:secret/db", planned)
 	}
 	h.ok(m.apply(config))
 	if o := mustOpen(h, "keep_secret", attrs{"name": "db"}); o.result["value"] != canary || o.result["version"] != 1 || m.state["description"] != nil {
-		t.Errorf("after an update without a new version: %v", o.result)
+		t.Errorf("after an update without a new version: got %v, want the first value, version 1, and no description", o.result)
 	}
 
 	config["value_wo"], config["value_wo_version"] = "second", 2
 	if _, planned := m.plan(config); planned["version"] != unknown {
-		t.Errorf("planned update of the value: %v", planned)
+		t.Errorf("planned update of the value: got %v, want version unknown", planned)
 	}
 	h.ok(m.apply(config))
 	if o := mustOpen(h, "keep_secret", attrs{"name": "keep:secret/db"}); o.result["value"] != "second" || m.state["version"] != 2 {
-		t.Errorf("after an update with a new version: %v, %v", o.result, m.state)
+		t.Errorf("after an update with a new version: got %v, %v, want \"second\", version 2", o.result, m.state)
 	}
 
 	other := attrs{"name": "else", "value_wo": "x"}
 	if p, _ := m.plan(other); len(p.RequiresReplace) != 1 || p.RequiresReplace[0].String() != `AttributeName("name")` {
-		t.Errorf("another name: replace %v", p.RequiresReplace)
+		t.Errorf("another name: got %v to replace, want name alone", p.RequiresReplace)
 	}
 	h.ok(m.apply(nil))
 	if _, diags := h.open("keep_secret", attrs{"name": "db"}); m.state != nil {
@@ -80,11 +80,11 @@ func TestSecretDrift(t *testing.T) {
 	// A plan made before the refresh stays true to its word.
 	h.ok(mine.apply(attrs{"name": "db", "value_wo": canary, "value_wo_version": 1, "description": "d"}))
 	if mine.state["version"] != 1 {
-		t.Errorf("version before refresh: %v", mine.state)
+		t.Errorf("before refresh: got %v, want version 1", mine.state)
 	}
 	h.ok(mine.read())
 	if mine.state["version"] != 2 || mine.state["value_wo_version"] != 1 {
-		t.Errorf("after refresh: %v", mine.state)
+		t.Errorf("after refresh: got %v, want version 2 with value_wo_version 1", mine.state)
 	}
 	h.ok(theirs.apply(nil))
 	h.ok(mine.read())
@@ -137,7 +137,7 @@ func TestNoteResource(t *testing.T) {
 		t.Error(diff)
 	}
 	if p, _ := m.plan(attrs{"name": "m", "text": "two"}); len(p.RequiresReplace) != 1 {
-		t.Errorf("another name: replace %v", p.RequiresReplace)
+		t.Errorf("another name: got %v to replace, want one attribute", p.RequiresReplace)
 	}
 	h.ok(m.apply(nil))
 	h.ok(copied.read())
@@ -152,7 +152,7 @@ func TestLease(t *testing.T) {
 	o := mustOpen(h, "keep_lease", attrs{"ttl": "30s", "purpose": "demo"})
 	start := *h.clock
 	if o.result["expires_at"] != start.Add(30*time.Second).Format(time.RFC3339) || !o.renewAt.Equal(start.Add(20*time.Second)) {
-		t.Errorf("expires %v, renew at %v", o.result["expires_at"], o.renewAt)
+		t.Errorf("got expiry %v, renewal at %v, want them 30 and 20 seconds after %v", o.result["expires_at"], o.renewAt, start)
 	}
 	token := o.result["token"].(string)
 	if strings.Contains(string(o.private), token) || !strings.Contains(string(o.private), "lease_id") {
@@ -161,20 +161,20 @@ func TestLease(t *testing.T) {
 	*h.clock = o.renewAt
 	h.ok(o.renew())
 	if !o.renewAt.Equal(start.Add(40 * time.Second)) {
-		t.Errorf("renewed: next at %v", o.renewAt)
+		t.Errorf("next renewal: got %v, want %v", o.renewAt, start.Add(40*time.Second))
 	}
 	if got := liveLeases(h); len(got) != 1 || got[0]["purpose"] != "demo" || got[0]["id"] != o.result["lease_id"] || got[0]["expires_at"] != "2026-05-01T12:00:50Z" {
-		t.Errorf("live leases: %v", got)
+		t.Errorf("live leases: got %v, want %v for demo until 2026-05-01T12:00:50Z", got, o.result["lease_id"])
 	}
 	h.ok(o.close())
 	if got := liveLeases(h); len(got) != 0 {
-		t.Errorf("live leases after close: %v", got)
+		t.Errorf("live leases after close: got %v, want none", got)
 	}
 	h.fails(o.renew(), "Lease is over")
 	h.ok(o.close())
 
 	if o := mustOpen(h, "keep_lease", attrs{}); o.result["ttl"] != "5m" || !o.renewAt.Equal(h.clock.Add(200*time.Second)) {
-		t.Errorf("defaults: %v, renew at %v", o.result["ttl"], o.renewAt)
+		t.Errorf("defaults: got ttl %v, renewal at %v, want 5m, %v", o.result["ttl"], o.renewAt, h.clock.Add(200*time.Second))
 	}
 	for _, ttl := range []string{"", "5", "999ms", "-1m", "25h"} {
 		_, diags := h.open("keep_lease", attrs{"ttl": ttl})
@@ -255,13 +255,13 @@ func TestUnknownConfiguration(t *testing.T) {
 		p, planned := fresh.plan(attrs{"name": "new", "value_wo": unknown})
 		h.ok(p.Diagnostics)
 		if planned["name"] != "new" || planned["version"] != unknown {
-			t.Errorf("%v: planned %v", config, planned)
+			t.Errorf("%v: got %v planned, want the name new and version unknown", config, planned)
 		}
 		h.fails(fresh.apply(attrs{"name": "new", "value_wo": "x"}), "Store not known yet")
 		for _, m := range []*managed{secret, note} {
 			again := &managed{host: h, name: m.name, typ: m.typ, state: m.state}
 			if diags := again.read(); len(diags) != 1 || diags[0].Summary != "Not refreshed" {
-				t.Errorf("%v: refresh of %s: %s", config, m.name, texts(diags))
+				t.Errorf("%v, refresh of %s: got %s, want one diagnostic: Not refreshed", config, m.name, texts(diags))
 			}
 			if diff := cmp.Diff(m.state, again.state); diff != "" {
 				t.Errorf("%v: refresh of %s changed the state: %s", config, m.name, diff)
@@ -281,7 +281,7 @@ func TestUnknownConfiguration(t *testing.T) {
 		}
 	}
 	if left, err := os.ReadDir("."); err != nil || len(left) != 0 {
-		t.Errorf("files made: %v, %v", left, err)
+		t.Errorf("files made: got %v, %v, want none", left, err)
 	}
 }
 
@@ -293,7 +293,7 @@ func TestPlanningTouchesNoFile(t *testing.T) {
 	p, _ = h.managed("keep_note").plan(attrs{"name": "a", "text": "t"})
 	h.ok(p.Diagnostics)
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
-		t.Errorf("files made: %v, %v", left, err)
+		t.Errorf("files made: got %v, %v, want none", left, err)
 	}
 }
 
@@ -305,7 +305,7 @@ func TestMissingStoreIsSaid(t *testing.T) {
 	h.must(os.Remove(path))
 	diags := m.read()
 	if len(diags) != 1 || diags[0].Severity != tfprotov6.DiagnosticSeverityWarning || !strings.Contains(diags[0].Detail, "the argument path") || m.state != nil {
-		t.Errorf("state %v, %s", m.state, texts(diags))
+		t.Errorf("got state %v, %s, want no state, and one warning that names the argument path", m.state, texts(diags))
 	}
 }
 
@@ -317,7 +317,7 @@ func TestDamagedStoreKeepsTheState(t *testing.T) {
 	h.must(os.Truncate(path, 100))
 	h.fails(m.read(), "Damaged store")
 	if m.state["name"] != "db" {
-		t.Errorf("state %v", m.state)
+		t.Errorf("state: got %v, want it kept with the name db", m.state)
 	}
 }
 
@@ -404,6 +404,6 @@ func TestErrorsPointAtTheFile(t *testing.T) {
 	}
 	t.Setenv("KEEP_PATH", store)
 	if diags := newHost(t).configure(attrs{"passphrase": "b"}); len(diags) != 1 || diags[0].Attribute != nil || !strings.Contains(diags[0].Detail, store) {
-		t.Errorf("a path from the environment: %q", texts(diags))
+		t.Errorf("path from the environment: got %q, want one diagnostic with %s, of no attribute", texts(diags), store)
 	}
 }

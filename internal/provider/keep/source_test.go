@@ -19,7 +19,7 @@ func TestFile(t *testing.T) {
 	o, diags := h.open("keep_file", attrs{"path": path})
 	h.ok(diags)
 	if o.result["content"] != "of the file\n" || !o.renewAt.IsZero() {
-		t.Errorf("%+v", o)
+		t.Errorf("got %+v, want the content \"of the file\\n\", not to be renewed", o)
 	}
 	h.ok(o.close())
 	filetest.Write(t, path, "\xff\xfe")
@@ -39,12 +39,12 @@ func TestEnvironmentVariable(t *testing.T) {
 	o, diags := h.open("keep_environment", attrs{"name": "KEEP_TEST_VALUE", "default": "other"})
 	h.ok(diags)
 	if o.result["value"] != "of the environment" {
-		t.Errorf("%+v", o.result)
+		t.Errorf("got %+v, want the value \"of the environment\"", o.result)
 	}
 	o, diags = h.open("keep_environment", attrs{"name": "KEEP_TEST_UNSET", "default": "other"})
 	h.ok(diags)
 	if o.result["value"] != "other" {
-		t.Errorf("%+v", o.result)
+		t.Errorf("got %+v, want the default \"other\"", o.result)
 	}
 	_, diags = h.open("keep_environment", attrs{"name": "KEEP_TEST_UNSET"})
 	h.fails(diags, "Environment variable not set")
@@ -71,17 +71,17 @@ func TestCommand(t *testing.T) {
 	})
 	h.ok(diags)
 	if o.result["output"] != "given-p-" || o.result["timeout"] != "1m" || !o.renewAt.Equal(h.clock.Add(5*time.Minute)) {
-		t.Errorf("%+v", o)
+		t.Errorf("got %+v, want the output \"given-p-\", the timeout 1m, renewal at %s", o, h.clock.Add(5*time.Minute))
 	}
 	*h.clock = o.renewAt
 	h.ok(o.renew())
 	if !o.renewAt.Equal(h.clock.Add(5 * time.Minute)) {
-		t.Errorf("renew at %s", o.renewAt)
+		t.Errorf("next renewal: got %s, want %s", o.renewAt, h.clock.Add(5*time.Minute))
 	}
 	h.ok(o.close())
 	for _, name := range []string{"renewed", "closed"} {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); string(got) != "given-p-\n" {
-			t.Errorf("%s: %q, %v", name, got, err)
+			t.Errorf("%s: got %q, %v, want \"given-p-\\n\"", name, got, err)
 		}
 	}
 	h.fails(o.close(), "Ephemeral resource not identified")

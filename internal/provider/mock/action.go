@@ -7,10 +7,11 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/provider"
 )
 
 // PlanAction implements provider.Reader.
-func (m *mock) PlanAction(ctx context.Context, typeName string, config cty.Value) (string, diag.List) {
+func (m *mock) PlanAction(ctx context.Context, typeName string, config cty.Value) (provider.Deferred, diag.List) {
 	return "", m.action(ctx, typeName, config)
 }
 

@@ -70,7 +70,7 @@ func TestAnswersKeepTheContract(t *testing.T) {
 			t.Fatal(errs, diags)
 		}
 		if planned.Planned.GetAttr("id").IsKnown() != during || planned.Planned.GetAttr("list").IsKnown() {
-			t.Errorf("planned %#v", planned.Planned)
+			t.Errorf("planned: got %#v, want id known: %t, and list unknown", planned.Planned, during)
 		}
 		applied, diags := p.ApplyResource(t.Context(), provider.ApplyRequest{Type: "t", Prior: prior, Config: config, Planned: planned.Planned})
 		errs := append(schema.AssertApplyResult(block, planned.Planned, applied.New), schema.AssertWhollyKnown(applied.New)...)
@@ -79,7 +79,7 @@ func TestAnswersKeepTheContract(t *testing.T) {
 		}
 		rule, nested := applied.New.GetAttr("rule").Index(cty.Zero), applied.New.GetAttr("nested").Index(cty.StringVal("k"))
 		if rule.GetAttr("rule_id").AsString() != "r" || nested.GetAttr("hash").AsString() != "h" || !applied.New.GetAttr("secret").IsNull() {
-			t.Errorf("applied %#v", applied.New)
+			t.Errorf("applied: got %#v, want rule_id r, hash h, and secret null", applied.New)
 		}
 	}
 	opened, diags := answering().OpenEphemeral(t.Context(), "t", config)
@@ -121,6 +121,6 @@ func TestCheck(t *testing.T) {
 		"rule": cty.TupleVal([]cty.Value{cty.ObjectVal(map[string]cty.Value{"port": cty.Zero})}),
 	}))
 	if len(diags) != 5 {
-		t.Errorf("%d mistakes were found, of 5: %v", len(diags), diags)
+		t.Errorf("got %d mistakes, want 5: %v", len(diags), diags)
 	}
 }

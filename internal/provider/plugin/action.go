@@ -46,10 +46,10 @@ func recordedSchema(mode addr.Mode, raw []byte) []byte {
 }
 
 // PlanAction implements provider.Reader.
-func (c *client) PlanAction(ctx context.Context, typeName string, config cty.Value) (string, diag.List) {
+func (c *client) PlanAction(ctx context.Context, typeName string, config cty.Value) (provider.Deferred, diag.List) {
 	x := c.exchange(ctx, "PlanAction", typeName)
 	resp := call[tfplugin6.PlanAction_Response](x, &tfplugin6.PlanAction_Request{
-		ActionType: typeName, Config: x.encode(x.resource(addr.Action), config, "configuration"), ClientCapabilities: capabilities(),
+		ActionType: typeName, Config: x.encode(x.resource(addr.Action), config, "configuration"), ClientCapabilities: x.capabilities(),
 	})
 	return deferredReason(resp.Deferred), x.diags
 }
@@ -59,7 +59,7 @@ func (c *client) PlanAction(ctx context.Context, typeName string, config cty.Val
 func (c *client) InvokeAction(ctx context.Context, typeName string, config cty.Value, progress func(string)) diag.List {
 	x := c.exchange(ctx, "InvokeAction", typeName)
 	in := &tfplugin6.InvokeAction_Request{
-		ActionType: typeName, Config: x.encode(x.resource(addr.Action), config, "configuration"), ClientCapabilities: capabilities(),
+		ActionType: typeName, Config: x.encode(x.resource(addr.Action), config, "configuration"), ClientCapabilities: x.capabilities(),
 	}
 	defer x.wipeSent()
 	if x.failed() {

@@ -51,10 +51,10 @@ func TestAction(t *testing.T) {
 	messages, diags := invoke(t, c)
 	wantNone(t, diags)
 	if len(messages) != 2 || messages[0] != "one" || len(messages[1]) >= 1<<20 {
-		t.Errorf("%d messages, the first %q", len(messages), messages[0])
+		t.Errorf("got %d messages, the first %q, want 2, the first \"one\" and the second shorter than 1 MiB", len(messages), messages[0])
 	}
 	if _, diags := invoke(t, actor(t, progress("one"), completed(&tfplugin6.Diagnostic{Severity: tfplugin6.Diagnostic_ERROR, Summary: "no luck"}))); !diags.HasErrors() || diags[0].Summary != "no luck" {
-		t.Errorf("a failure is reported as %v", diags)
+		t.Errorf("invoking what fails: got %v, want an error with the summary \"no luck\"", diags)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestActionSchemas(t *testing.T) {
 	r := cat.(provider.Recorder).Record(func(addr.Mode, string) bool { return true })
 	idx, err := indexSchema(r.Schemas)
 	if err != nil || len(idx.actions) != 1 || len(idx.actions["fake_act"]) == 0 {
-		t.Errorf("recorded %v, %v", idx.actions, err)
+		t.Errorf("indexSchema: got the actions %v and error %v, want fake_act alone", idx.actions, err)
 	}
 	if s, diags := cat.Resource(addr.Action, "fake_act"); s == nil || s.Block.Attributes["target"] == nil || diags.HasErrors() {
 		t.Errorf("the schema is %v, %v", s, diags)

@@ -47,11 +47,11 @@ func TestChunksOfAnySize(t *testing.T) {
 		chunks := sentBack(data, size)
 		for i, c := range chunks {
 			if n := int64(len(c.Bytes)); n > size || n == 0 || n != size && i < len(chunks)-1 {
-				rt.Fatalf("chunk %d of %d has %d bytes of %d", i, len(chunks), n, size)
+				rt.Fatalf("chunk %d of %d: got %d bytes, want %d, or fewer in the last one", i, len(chunks), n, size)
 			}
 		}
 		if got, fault := joinAll(t, chunks, size); fault != "" || !bytes.Equal(got, data) {
-			rt.Fatalf("%d bytes became %d: %s", len(data), len(got), fault)
+			rt.Fatalf("joined chunks: got %d bytes and fault %q, want the same %d bytes", len(got), fault, len(data))
 		}
 		if len(chunks) == 0 {
 			return
@@ -143,7 +143,7 @@ func TestChunkFaults(t *testing.T) {
 		{responseChunks{chunk("abc", 6, 0, 2), chunk("def", 6, 3, 5), chunk("g", 6, 6, 6)}, "a chunk extends beyond the announced 6 bytes"},
 	} {
 		if _, fault := joinAll(t, c.chunks, 3); fault != c.want {
-			t.Errorf("%v: %q, and not %q", c.chunks, fault, c.want)
+			t.Errorf("joining %v: got %q, want %q", c.chunks, fault, c.want)
 		}
 	}
 	if got := split([]byte("a"), 0); got != nil {
@@ -169,7 +169,7 @@ func TestEmptyChunks(t *testing.T) {
 		"a warning before a chunk": append(responseChunks{warned}, sentBack([]byte("abc"), 3)...),
 	} {
 		if data, fault := joinAll(t, chunks, 3); fault != "" || string(data) != strings.TrimPrefix("abc", map[bool]string{true: "abc"}[name != "a warning before a chunk"]) {
-			t.Errorf("%s: %q, %s", name, data, fault)
+			t.Errorf("%s: got %q and fault %q, want \"abc\", or nothing after a warning before a chunk", name, data, fault)
 		}
 	}
 }
@@ -202,7 +202,7 @@ func FuzzChunks(f *testing.F) {
 			j.end()
 		}
 		if j.fault == "" && (int64(len(j.data)) != j.total || len(j.data) > 0 && limit < 1) {
-			t.Errorf("%d bytes of %d are taken for a state: %s", len(j.data), j.total, fmt.Sprint(j.data))
+			t.Errorf("joining %v: got %d bytes without a fault, want the announced %d, within the limit %d", j.data, len(j.data), j.total, limit)
 		}
 	})
 }

@@ -93,7 +93,7 @@ func compareEnum(t *testing.T, ours, theirs protoreflect.EnumDescriptor) {
 	for i := range ours.Values().Len() {
 		v := ours.Values().Get(i)
 		if g := theirs.Values().ByName(v.Name()); g == nil || g.Number() != v.Number() {
-			t.Errorf("%s: value %s = %d differs", theirs.FullName(), v.Name(), v.Number())
+			t.Errorf("%s: got the value %v, want %s = %d", theirs.FullName(), g, v.Name(), v.Number())
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestSchemaFieldsConform(t *testing.T) {
 			if f := fields.ByName(name); theirs == "tfplugin5.GetProviderSchema.Response" && num == fieldStateStores && f == nil {
 				continue // which came with protocol 6
 			} else if f == nil || f.Number() != num {
-				t.Errorf("%s: field %s is not %d", theirs, name, num)
+				t.Errorf("%s: got the field %v, want %s with the number %d", theirs, f, name, num)
 			}
 		}
 	}

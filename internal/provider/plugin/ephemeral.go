@@ -17,7 +17,7 @@ func (c *client) OpenEphemeral(ctx context.Context, typeName string, config cty.
 	x := c.exchange(ctx, "OpenEphemeralResource", typeName)
 	s := x.resource(addr.Ephemeral)
 	resp := call[tfplugin6.OpenEphemeralResource_Response](x, &tfplugin6.OpenEphemeralResource_Request{
-		TypeName: typeName, Config: x.encode(s, config, "configuration"), ClientCapabilities: capabilities(),
+		TypeName: typeName, Config: x.encode(s, config, "configuration"), ClientCapabilities: x.capabilities(),
 	})
 	out := provider.OpenResponse{Opened: x.answered && !x.failed(), Lost: x.lost, Private: resp.Private, Deferred: deferredReason(resp.Deferred)}
 	if !x.failed() {

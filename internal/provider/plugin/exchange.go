@@ -12,6 +12,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/provider/tfplugin6"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
@@ -273,33 +274,33 @@ func (x *exchange) time(in *timestamppb.Timestamp) time.Time {
 	return in.AsTime()
 }
 
-// capabilities returns the capabilities that every request announces. Deferral is not among it, so a provider
-// must answer.
-func capabilities() *tfplugin6.ClientCapabilities {
-	return &tfplugin6.ClientCapabilities{WriteOnlyAttributesAllowed: true}
+// capabilities returns the capabilities that every request announces. Deferral is among them if the caller
+// allows it: otherwise a provider must answer.
+func (x *exchange) capabilities() *tfplugin6.ClientCapabilities {
+	return &tfplugin6.ClientCapabilities{WriteOnlyAttributesAllowed: true, DeferralAllowed: provider.DeferralAllowed(x.ctx)}
 }
 
 // planCapabilities returns the capabilities for planning: private data from a plan is returned to the
 // provider when the change is planned again.
-func planCapabilities() *tfplugin6.ClientCapabilities {
-	caps := capabilities()
+func (x *exchange) planCapabilities() *tfplugin6.ClientCapabilities {
+	caps := x.capabilities()
 	caps.StorePlannedPrivate = true
 	return caps
 }
 
 // deferredReason returns why a provider deferred a change, or "" if it did not.
-func deferredReason(in *tfplugin6.Deferred) string {
+func deferredReason(in *tfplugin6.Deferred) provider.Deferred {
 	if in == nil {
 		return ""
 	}
 	switch in.Reason {
 	case tfplugin6.Deferred_RESOURCE_CONFIG_UNKNOWN:
-		return "the configuration of the resource is not known yet"
+		return provider.DeferredConfigUnknown
 	case tfplugin6.Deferred_PROVIDER_CONFIG_UNKNOWN:
-		return "the configuration of the provider is not known yet"
+		return provider.DeferredProviderConfig
 	case tfplugin6.Deferred_ABSENT_PREREQ:
-		return "something that the resource needs does not exist yet"
+		return provider.DeferredAbsent
 	default:
-		return "the provider gave no reason"
+		return provider.DeferredUnexplained
 	}
 }

@@ -112,7 +112,7 @@ func FuzzResponses(f *testing.F) {
 		}
 		if !diags.HasErrors() && got != cty.NilVal && got.IsKnown() && !got.IsNull() && got.Type().IsObjectType() && !got.Type().HasAttribute("name") &&
 			!got.Type().HasAttribute("key") {
-			t.Errorf("a value of another type: %#v", got)
+			t.Errorf("got a value of another type: %#v, want an object with a name or a key", got)
 		}
 	})
 }

@@ -56,7 +56,7 @@ func TestList(t *testing.T) {
 		t.Fatalf("got %d results, want 6", len(got))
 	}
 	if got[0].Name != "called a" || got[0].Identity.GetAttr("key").AsString() != "a" || got[0].Object != cty.NilVal {
-		t.Errorf("the first result is %v", got[0])
+		t.Errorf("first result: got %v, want \"called a\" with the key a and without an object", got[0])
 	}
 	wantValue(t, "object", got[1].Object, object)
 	wantOne(t, got[2].Diags, diag.Error, "invalid value", fakeName)
@@ -66,7 +66,7 @@ func TestList(t *testing.T) {
 	}
 
 	if got[5].Object != cty.NilVal || len(got[5].Diags) > 0 {
-		t.Errorf("an object that is null: %v", got[5])
+		t.Errorf("an object that is null: got %v, want a result without object and diagnostics", got[5])
 	}
 	n := 0
 	diags = c.List(soon(t), listRequest, func(provider.ListResult) bool { n++; return n < 2 })

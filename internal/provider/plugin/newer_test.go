@@ -33,10 +33,10 @@ func TestConfiguredFunctions(t *testing.T) {
 		t.Errorf("functions: %v", functions)
 	}
 	if len(diags) != 2 || diags[0].Severity != diag.Warning || !strings.Contains(diags[1].Detail, "the function broken") {
-		t.Errorf("diagnostics: %v", diags)
+		t.Errorf("got diagnostics %v, want two, the first a warning, the second about the function broken", diags)
 	}
 	if got, err := c.CallFunction(soon(t), "more", nil); err != nil || got.AsString() != "called" {
-		t.Errorf("call: %#v %v", got, err)
+		t.Errorf("CallFunction(more): got %#v, %v, want \"called\"", got, err)
 	}
 
 	c = rawProvider(t, handlers{"GetProviderSchema": answer(bytesMessage(simpleResponse(t)))})
@@ -78,6 +78,6 @@ func TestBigSchema(t *testing.T) {
 	s, diags := cat.Resource(addr.Managed, "fake_big_60")
 	wantNone(t, diags)
 	if s.Block.Attributes["long"] == nil || len(response) < 60<<20 || decodedSchemas.Load() != before+1 {
-		t.Errorf("%d bytes, %d schemas decoded", len(response), decodedSchemas.Load()-before)
+		t.Errorf("got a response of %d bytes and %d decoded schemas, want at least %d bytes, one decoded schema, and its attribute long", len(response), decodedSchemas.Load()-before, 60<<20)
 	}
 }

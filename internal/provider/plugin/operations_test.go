@@ -68,7 +68,7 @@ func TestCatalog(t *testing.T) {
 		_, diags = c.Catalog(soon(t))
 		wantNone(t, diags)
 		if got := cat.Types(addr.Managed); !cmp.Equal(got, []string{"fake_other", "fake_thing"}) {
-			t.Errorf("types: %v", got)
+			t.Errorf("Types(managed): got %v, want fake_other and fake_thing", got)
 		}
 		if got, want := cat.Capabilities(), (provider.Capabilities{PlanDestroy: true, SchemaOptional: true, MoveResourceState: true}); got != want {
 			t.Errorf("capabilities: got %+v, want %+v", got, want)
@@ -76,13 +76,13 @@ func TestCatalog(t *testing.T) {
 		s, diags := cat.Resource(addr.Managed, "fake_thing")
 		wantNone(t, diags)
 		if s.Version != 3 || !s.Block.Type().Equals(thingType) {
-			t.Errorf("version %d, type %#v", s.Version, s.Block.Type())
+			t.Errorf("schema of fake_thing: got version %d and type %#v, want version 3 and type %#v", s.Version, s.Block.Type(), thingType)
 		}
 		if a := s.Block.Attributes["secret"]; !a.WriteOnly || !a.Sensitive || a.Computed || !a.Optional {
 			t.Errorf("secret: %+v", a)
 		}
 		if nb := s.Block.Blocks["rule"]; nb.MaxItems != 9 {
-			t.Errorf("rule: %+v", nb)
+			t.Errorf("block rule: got %+v, want at most 9 of it", nb)
 		}
 		if s, diags := cat.Resource(addr.Data, "fake_thing"); s != nil || len(diags) > 0 {
 			t.Errorf("a type that is not there: %v %v", s, diags)
@@ -92,12 +92,12 @@ func TestCatalog(t *testing.T) {
 		config, diags := cat.Provider()
 		wantNone(t, diags)
 		if !meta.Block.Type().Equals(metaType) || !config.Block.Type().Equals(configType) {
-			t.Errorf("meta %#v, provider %#v", meta.Block.Type(), config.Block.Type())
+			t.Errorf("got meta %#v, provider %#v, want %#v, %#v", meta.Block.Type(), config.Block.Type(), metaType, configType)
 		}
 		id, diags := cat.Identity("fake_thing")
 		wantNone(t, diags)
 		if id.Version != 2 || !id.Attributes["key"].RequiredForImport {
-			t.Errorf("identity: %+v", id)
+			t.Errorf("Identity(fake_thing): got %+v, want version 2 and key required for import", id)
 		}
 		if id, diags := cat.Identity("fake_other"); id != nil || len(diags) > 0 {
 			t.Errorf("identity of a type without: %v %v", id, diags)
@@ -105,7 +105,7 @@ func TestCatalog(t *testing.T) {
 		functions, diags := cat.Functions()
 		wantNone(t, diags)
 		if f := functions["join"]; f == nil || len(f.Params) != 1 || f.Variadic.Type != cty.DynamicPseudoType || f.Return != cty.String {
-			t.Errorf("function: %+v", f)
+			t.Errorf("function join: got %+v, want one parameter, a variadic one of any type, and a string as result", f)
 		}
 	})
 }
@@ -147,10 +147,10 @@ func TestResourceLife(t *testing.T) {
 		wantValue(t, "planned", plan.Planned, with(thing("x"), "id", cty.UnknownVal(cty.String).Refine().NotNull().StringPrefix("id-").NewValue()))
 		wantValue(t, "planned identity", plan.Identity, keyed("planned after none"))
 		if string(plan.Private) != "planned p" || !plan.LegacyTypes || plan.Deferred != "" {
-			t.Errorf("plan: %+v", plan)
+			t.Errorf("PlanResource: got %+v, want private %q, the type system of old SDKs, nothing deferred", plan, "planned p")
 		}
 		if len(plan.RequiresReplace) != 1 || schema.PathString(plan.RequiresReplace[0]) != "name" {
-			t.Errorf("requires replace: %v", plan.RequiresReplace)
+			t.Errorf("paths that require replacement: got %v, want name alone", plan.RequiresReplace)
 		}
 		apply, diags := c.ApplyResource(soon(t), provider.ApplyRequest{
 			Type: "fake_thing", Prior: cty.NullVal(thingType), Planned: plan.Planned, Config: thing("x"), PlannedPrivate: plan.Private,
@@ -160,14 +160,14 @@ func TestResourceLife(t *testing.T) {
 		wantValue(t, "applied", apply.New, with(thing("x"), "id", cty.StringVal("id-1")))
 		wantValue(t, "applied identity", apply.Identity, keyed("applied planned after none"))
 		if string(apply.Private) != "applied planned p" || !apply.LegacyTypes {
-			t.Errorf("apply: %+v", apply)
+			t.Errorf("ApplyResource: got %+v, want private %q and the type system of old SDKs", apply, "applied planned p")
 		}
 		read, diags := c.ReadResource(soon(t), provider.ReadRequest{Type: "fake_thing", Prior: apply.New, Private: []byte("q"), Identity: keyed("k")})
 		wantNone(t, diags)
 		wantValue(t, "read", read.New, apply.New)
 		wantValue(t, "read identity", read.Identity, keyed("read k"))
 		if string(read.Private) != "read q" {
-			t.Errorf("read: %+v", read)
+			t.Errorf("ReadResource: got %+v, want private %q", read, "read q")
 		}
 	})
 }
@@ -215,12 +215,12 @@ func TestApplyErrorsKeepState(t *testing.T) {
 		got, diags = apply("deep") // what the engine cannot store, it reports
 		wantNone(t, diags)
 		if id := got.New.GetAttr("id"); id.AsString() != "id-1" {
-			t.Errorf("deep: the id is %#v", id)
+			t.Errorf("applying deep: got the id %#v, want \"id-1\"", id)
 		}
 		got, diags = apply("nothing")
 		wantOne(t, diags, diag.Error, "not made")
 		if got.New != cty.NilVal || string(got.Private) != "applied p" {
-			t.Errorf("nothing: %#v", got)
+			t.Errorf("applying nothing: got %#v, want no value, and private %q", got, "applied p")
 		}
 	})
 }
@@ -243,13 +243,13 @@ func TestUpgradeImportMove(t *testing.T) {
 		imp, diags := c.ImportResource(soon(t), provider.ImportRequest{Type: "fake_thing", ID: "i-1"})
 		wantNone(t, diags)
 		if len(imp.Objects) != 1 || imp.Objects[0].Type != "fake_other" || string(imp.Objects[0].Private) != "none" {
-			t.Errorf("import: %+v", imp)
+			t.Errorf("ImportResource by ID: got %+v, want one fake_other with private %q", imp, "none")
 		}
 		wantValue(t, "imported", imp.Objects[0].State, simple(importedName, cty.StringVal("i-1")))
 		imp, diags = c.ImportResource(soon(t), provider.ImportRequest{Type: "fake_thing", Identity: keyed("k")})
 		wantNone(t, diags)
 		if string(imp.Objects[0].Private) != "k" {
-			t.Errorf("import by identity: %+v", imp)
+			t.Errorf("ImportResource by identity: got %+v, want private %q", imp, "k")
 		}
 		_, diags = c.ImportResource(soon(t), provider.ImportRequest{Type: "fake_thing", ID: "unknown type"})
 		wantOne(t, diags, diag.Error, "has no resource type", "fake_nothing")
@@ -260,7 +260,7 @@ func TestUpgradeImportMove(t *testing.T) {
 		wantNone(t, diags)
 		wantValue(t, "moved", move.Target, simple(addr.DefaultHost.String()+"/hashicorp/null null_resource v4", cty.StringVal(`{"a":1}`)))
 		if string(move.Private) != "p" {
-			t.Errorf("move: %+v", move)
+			t.Errorf("MoveResource: got %+v, want private %q", move, "p")
 		}
 	})
 }
@@ -282,22 +282,22 @@ func TestEphemeral(t *testing.T) {
 		wantNone(t, diags)
 		wantValue(t, "result", got.Result, simple("x", cty.StringVal("CANARY-SECRET")))
 		if string(got.Private) != "opened" || !got.RenewAt.Equal(time.Unix(1000, 0)) || got.Deferred != "" {
-			t.Errorf("open: private %q, renew at %s", got.Private, got.RenewAt)
+			t.Errorf("OpenEphemeral: got private %q, renewal at %s, deferred %q, want \"opened\", %s, not deferred", got.Private, got.RenewAt, got.Deferred, time.Unix(1000, 0))
 		}
 		got, diags = open("garbage")
 		wantOne(t, diags, diag.Error, "OpenEphemeralResource", "fake_secret")
 		if string(got.Private) != "opened" {
-			t.Errorf("private after an unusable answer: %q", got.Private)
+			t.Errorf("private after an unusable answer: got %q, want \"opened\"", got.Private)
 		}
 		renewed, diags := c.RenewEphemeral(soon(t), "fake_secret", []byte("p"))
 		wantNone(t, diags)
 		if string(renewed.Private) != "p+" || !renewed.RenewAt.Equal(time.Unix(2000, 0)) {
-			t.Errorf("renew: %+v", renewed)
+			t.Errorf("RenewEphemeral: got %+v, want private %q and the next renewal at %s", renewed, "p+", time.Unix(2000, 0))
 		}
 		renewed, diags = c.RenewEphemeral(soon(t), "fake_secret", []byte("keep"))
 		wantNone(t, diags)
 		if string(renewed.Private) != "keep" || !renewed.RenewAt.IsZero() {
-			t.Errorf("renew without news: %+v", renewed)
+			t.Errorf("RenewEphemeral without news: got %+v, want private %q and no next renewal", renewed, "keep")
 		}
 		wantOne(t, c.CloseEphemeral(soon(t), "fake_secret", []byte("p")), diag.Warning, "closed p")
 	})
@@ -328,7 +328,7 @@ func TestFunction(t *testing.T) {
 			}
 			var argErr function.ArgError
 			if is := errors.As(err, &argErr); is != (test.index >= 0) || is && argErr.Index != test.index {
-				t.Errorf("%s: argument error %t, index %d", test.name, is, argErr.Index)
+				t.Errorf("%s: got an argument error: %t, with index %d, want index %d (none if negative)", test.name, is, argErr.Index, test.index)
 			}
 		}
 	})

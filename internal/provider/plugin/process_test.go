@@ -51,7 +51,7 @@ func TestCrash(t *testing.T) {
 	diags = readThing(soon(t), c, "x")
 	wantOne(t, diags, diag.Error, "stopped earlier")
 	if diags[0].Extra != (provider.Stopped{Provider: fakeName, Repeat: true}) || strings.Contains(diags[0].Detail, "panic") {
-		t.Errorf("second error: %#v", diags[0])
+		t.Errorf("second error: got %#v, want a repeated Stopped of %s that does not repeat the panic", diags[0], fakeName)
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -346,7 +346,7 @@ func TestTail(t *testing.T) {
 	tl := newTail(func(l string) { lines = append(lines, l) })
 	out := &tl.direct
 	if tl.text() != "" {
-		t.Errorf("empty: %q", tl.text())
+		t.Errorf("empty tail: got %q, want none", tl.text())
 	}
 	fmt.Fprint(out, "first\r\n\n{\"@message\":\"log\"}\nsec", "ond \x1b[31m", strings.Repeat("x", 2*tailWidth), "\nunfinished")
 	want := "\n\nThe provider's last messages:\n  first\n  second \ufffd[31m" + strings.Repeat("x", tailWidth-12) + "...\n  unfinished"
@@ -354,7 +354,7 @@ func TestTail(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if len(lines) != 4 || lines[0] != "first" || lines[2] != `{"@message":"log"}` {
-		t.Errorf("passed on: %q", lines)
+		t.Errorf("lines passed on: got %q, want 4, with \"first\" as the first and a log message as the third", lines)
 	}
 	fmt.Fprintln(&tl.synced, "other stream")
 	if got := tl.text(); !strings.HasSuffix(got, "other stream\n  unfinished") {
@@ -364,7 +364,7 @@ func TestTail(t *testing.T) {
 		fmt.Fprintln(out, "\nline", i)
 	}
 	if got := tl.text(); strings.Count(got, "line") != tailLines || !strings.HasSuffix(got, "line 99") {
-		t.Errorf("the last lines: %q", got)
+		t.Errorf("last lines: got %q, want %d that end with line 99", got, tailLines)
 	}
 	fmt.Fprintln(out, "panic: boom")
 	for i := range 100 {

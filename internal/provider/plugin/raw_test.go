@@ -192,11 +192,11 @@ func TestDeferred(t *testing.T) {
 	open, diags := c.OpenEphemeral(soon(t), "fake_e", obj)
 	wantNone(t, diags)
 	for _, pair := range [][2]string{
-		{read.Deferred, "configuration of the resource"},
-		{data.Deferred, "does not exist yet"},
-		{plan.Deferred, "no reason"},
-		{imported.Deferred, "no reason"},
-		{open.Deferred, "configuration of the provider"},
+		{read.Deferred.Text(), "configuration of the resource"},
+		{data.Deferred.Text(), "does not exist yet"},
+		{plan.Deferred.Text(), "no reason"},
+		{imported.Deferred.Text(), "no reason"},
+		{open.Deferred.Text(), "configuration of the provider"},
 	} {
 		if !strings.Contains(pair[0], pair[1]) {
 			t.Errorf("%q is not in %q", pair[1], pair[0])
@@ -232,7 +232,7 @@ func TestOddAnswers(t *testing.T) {
 	})
 	diags := c.ValidateResource(soon(t), addr.Managed, "fake_a", obj)
 	if len(diags) != 3 || diags[0].Severity != diag.Error || diags[0].Path != nil || diags[0].Summary == "" || schema.PathString(diags[1].Path) != `name["k"]` {
-		t.Errorf("diagnostics: %#v", diags)
+		t.Errorf("got diagnostics %#v, want 3: an error with a summary and without a path, and then one at name[\"k\"]", diags)
 	}
 	if detail := diags[2].Detail; len(detail) > 66000 || !utf8.ValidString(detail) || !strings.HasSuffix(detail, "é\n\n(The provider's message has 2097153 bytes; the rest is left out.)") {
 		t.Errorf("%d bytes, ending in %q", len(detail), detail[len(detail)-100:])
@@ -240,14 +240,14 @@ func TestOddAnswers(t *testing.T) {
 	plan, diags := c.PlanResource(soon(t), provider.PlanRequest{Type: "fake_a", Prior: obj, Proposed: obj, Config: obj})
 	wantNone(t, diags)
 	if len(plan.RequiresReplace) != 1 {
-		t.Errorf("requires replace: %v", plan.RequiresReplace)
+		t.Errorf("paths that require replacement: got %v, want 1", plan.RequiresReplace)
 	}
 	_, diags = c.ReadResource(soon(t), provider.ReadRequest{Type: "fake_a", Prior: obj})
 	wantOne(t, diags, diag.Error, "declares no identity", "fake_a", fakeName)
 	open, diags := c.OpenEphemeral(soon(t), "fake_e", obj)
 	wantOne(t, diags, diag.Error, "time of renewal", fakeName)
 	if string(open.Private) != "p" {
-		t.Errorf("private: %q", open.Private)
+		t.Errorf("OpenEphemeral: got private %q, want \"p\"", open.Private)
 	}
 	_, diags = c.ReadData(soon(t), provider.DataRequest{Type: "fake_d", Config: obj})
 	wantOne(t, diags, diag.Error, "too large", "too much")
@@ -348,11 +348,11 @@ func TestIndexSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(idx.provider) != string(s[:4]) || len(idx.resources["x"]) != 0 || !slices.Equal(slices.Collect(maps.Keys(idx.functions)), []string{""}) {
-		t.Errorf("got %+v", idx)
+		t.Errorf("indexSchema: got %+v, want the provider's schema %x, an empty one of the resource x, and a function without a name", idx, s[:4])
 	}
 	merged, err := indexSchema(slices.Concat(field(fieldProvider, s[:4]), field(fieldProvider, s[4:])))
 	if err != nil || string(merged.provider) != string(s) {
-		t.Errorf("merged: %x %v", merged.provider, err)
+		t.Errorf("provider's schema in two parts: got %x, %v, want them merged to %x", merged.provider, err, s)
 	}
 	for _, bad := range [][]byte{{0xff}, {0x0a}, {0x0a, 5}, {0x08}, field(fieldResources, []byte{0x0a})} {
 		if _, err := indexSchema(bad); err == nil {

@@ -30,10 +30,10 @@ func TestRecording(t *testing.T) {
 		cat, diags := p.Catalog(soon(t))
 		wantNone(t, diags)
 		if got := cat.Types(addr.Managed); !cmp.Equal(got, []string{"fake_thing"}) || len(cat.Types(addr.Data)) > 0 || !cmp.Equal(cat.Types(addr.Ephemeral), live.Types(addr.Ephemeral)) {
-			t.Errorf("the recording has the types %q, %q and %q", got, cat.Types(addr.Data), cat.Types(addr.Ephemeral))
+			t.Errorf("types of the recording: got managed %q, data %q, ephemeral %q, want fake_thing, none and %q", got, cat.Types(addr.Data), cat.Types(addr.Ephemeral), live.Types(addr.Ephemeral))
 		}
 		if cat.Capabilities() != live.Capabilities() {
-			t.Errorf("the capabilities are %+v", cat.Capabilities())
+			t.Errorf("capabilities of the recording: got %+v, want %+v", cat.Capabilities(), live.Capabilities())
 		}
 		same := func(what string, of func(provider.Catalog) any) {
 			options := cmp.Options{cmpopts.IgnoreUnexported(schema.Block{}), cmp.Comparer(cty.Type.Equals), cmp.Comparer(cty.Value.RawEquals)}

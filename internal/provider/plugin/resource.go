@@ -23,7 +23,10 @@ func (c *client) ValidateConfig(ctx context.Context, config cty.Value) diag.List
 func (c *client) Configure(ctx context.Context, config cty.Value) diag.List {
 	x := c.exchange(ctx, "ConfigureProvider", "")
 	call[tfplugin6.ConfigureProvider_Response](x, &tfplugin6.ConfigureProvider_Request{
-		TerraformVersion: c.language, Config: x.encodeConfig(config), ClientCapabilities: capabilities(),
+		TerraformVersion: c.language, Config: x.encodeConfig(config),
+		// Not deferral, also where that is allowed: a process that has put off everything does so as long
+		// as it runs.
+		ClientCapabilities: &tfplugin6.ClientCapabilities{WriteOnlyAttributesAllowed: true},
 	})
 	return x.diags
 }
@@ -61,7 +64,7 @@ func (c *client) ValidateResource(ctx context.Context, mode addr.Mode, typeName 
 		call[tfplugin6.ValidateActionConfig_Response](x, &tfplugin6.ValidateActionConfig_Request{ActionType: typeName, Config: value})
 	default:
 		call[tfplugin6.ValidateResourceConfig_Response](x, &tfplugin6.ValidateResourceConfig_Request{
-			TypeName: typeName, Config: value, ClientCapabilities: capabilities(),
+			TypeName: typeName, Config: value, ClientCapabilities: x.capabilities(),
 		})
 	}
 	return x.diags
@@ -108,7 +111,7 @@ func (c *client) ReadResource(ctx context.Context, req provider.ReadRequest) (pr
 		Private:            req.Private,
 		ProviderMeta:       x.meta(req.ProviderMeta),
 		CurrentIdentity:    x.identity(req.Identity),
-		ClientCapabilities: capabilities(),
+		ClientCapabilities: x.capabilities(),
 	})
 	return provider.ReadResponse{
 		New: x.decode(s, resp.NewState), Private: resp.Private,
@@ -129,7 +132,7 @@ func (c *client) PlanResource(ctx context.Context, req provider.PlanRequest) (pr
 		ProviderMeta:       x.meta(req.ProviderMeta),
 		PriorIdentity:      x.identity(req.Identity),
 		PlannedPrivate:     req.PlannedPrivate,
-		ClientCapabilities: planCapabilities(),
+		ClientCapabilities: x.planCapabilities(),
 	})
 	out := provider.PlanResponse{
 		Planned: x.decode(s, resp.PlannedState), Private: resp.PlannedPrivate,
@@ -177,7 +180,7 @@ func (c *client) ReadData(ctx context.Context, req provider.DataRequest) (provid
 		TypeName:           req.Type,
 		Config:             x.encode(s, req.Config, "configuration"),
 		ProviderMeta:       x.meta(req.ProviderMeta),
-		ClientCapabilities: capabilities(),
+		ClientCapabilities: x.capabilities(),
 	})
 	return provider.DataResponse{State: x.decode(s, resp.State), Deferred: deferredReason(resp.Deferred)}, x.diags
 }
@@ -187,7 +190,7 @@ func (c *client) ImportResource(ctx context.Context, req provider.ImportRequest)
 	x := c.exchange(ctx, "ImportResourceState", req.Type)
 	x.resource(addr.Managed)
 	resp := call[tfplugin6.ImportResourceState_Response](x, &tfplugin6.ImportResourceState_Request{
-		TypeName: req.Type, Id: req.ID, Identity: x.identity(req.Identity), ClientCapabilities: capabilities(),
+		TypeName: req.Type, Id: req.ID, Identity: x.identity(req.Identity), ClientCapabilities: x.capabilities(),
 	})
 	out := provider.ImportResponse{Deferred: deferredReason(resp.Deferred)}
 	for _, obj := range resp.ImportedResources {

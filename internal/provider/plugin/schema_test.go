@@ -132,16 +132,16 @@ func TestProtocol5Attribute(t *testing.T) {
 	}
 	a := s.Block.Attributes["a"]
 	if s.Version != 5 || !a.Required || !a.WriteOnly || !a.Sensitive || a.DeprecationMessage != "use b" || a.DescriptionKind != schema.Markdown || a.Description != "d" {
-		t.Errorf("got %+v", a)
+		t.Errorf("got version %d and attribute %+v, want version 5 and all properties of the attribute that were sent", s.Version, a)
 	}
 }
 
 func TestFunctionAndIdentityProblems(t *testing.T) {
 	if _, problems := decodeFunction(encoded(t, &tfplugin6.Function{Parameters: []*tfplugin6.Function_Parameter{{Name: "p", Type: []byte(`1`)}}})); len(problems) != 2 {
-		t.Errorf("got %q", problems)
+		t.Errorf("function with a parameter of a bad type: got problems %q, want 2", problems)
 	}
 	if _, problems := decodeFunction([]byte{0xff}); len(problems) != 1 {
-		t.Errorf("got %q", problems)
+		t.Errorf("function that is not encoded: got problems %q, want 1", problems)
 	}
 	id := &tfplugin6.ResourceIdentitySchema{IdentityAttributes: []*tfplugin6.ResourceIdentitySchema_IdentityAttribute{{Name: "i"}}}
 	c := rawProvider(t, handlers{

@@ -50,7 +50,7 @@ func TestStateStores(t *testing.T) {
 	data, diags := s.ReadState(ctx, "fake_s", "a")
 	wantNone(t, diags)
 	if string(data) != "abcdef" {
-		t.Errorf("read %q", data)
+		t.Errorf("ReadState: got %q, want \"abcdef\"", data)
 	}
 	ids, diags := s.States(ctx, "fake_s")
 	wantNone(t, diags)
@@ -60,7 +60,7 @@ func TestStateStores(t *testing.T) {
 	lock, refused, diags := s.LockState(ctx, "fake_s", "a", "test")
 	wantNone(t, append(diags, s.UnlockState(ctx, "fake_s", "a", lock)...))
 	if lock != "l" || refused {
-		t.Errorf("lock %q, refused %t", lock, refused)
+		t.Errorf("LockState: got lock %q, refused %t, want \"l\", not refused", lock, refused)
 	}
 	wantOne(t, s.DeleteState(ctx, "fake_s", "a"), diag.Error, "no")
 	wantOne(t, s.ConfigureStateStore(ctx, "fake_t", storeConfig), diag.Error, `has no state store "fake_t"`)

@@ -102,16 +102,16 @@ func TestDecodeHostile(t *testing.T) {
 		"bad refinements": {[]byte{0xc7, 3, 0x0c, 0x81, 0x63, 0xc0}, cty.Bool},
 	} {
 		if v, err := decodeValue(&tfplugin6.DynamicValue{Msgpack: test.data}, test.ty); err == nil && !v.Type().Equals(test.ty) {
-			t.Errorf("%s: got %#v", name, v)
+			t.Errorf("%s: got %#v, want an error, or a value of the type %#v", name, v, test.ty)
 		} else if err == nil && name != "bad refinements" {
-			t.Errorf("%s: no error", name)
+			t.Errorf("%s: got no error and %#v, want an error", name, v)
 		}
 	}
 	if _, err := decodeValue(&tfplugin6.DynamicValue{Json: []byte(`{"`)}, cty.String); err == nil {
 		t.Error("bad JSON was accepted")
 	}
 	if v, err := decodeValue(nil, cty.String); err != nil || !v.RawEquals(cty.NullVal(cty.String)) {
-		t.Errorf("nothing: %#v %v", v, err)
+		t.Errorf("decodeValue(nothing): got %#v, %v, want null", v, err)
 	}
 }
 
@@ -238,7 +238,7 @@ func FuzzIndexSchema(f *testing.F) {
 		for _, types := range cat.types {
 			for name, l := range types {
 				if s, diags := l.get(fakeName); (s == nil) != diags.HasErrors() {
-					t.Fatalf("%s: schema %v, diagnostics %v", name, s, diags)
+					t.Fatalf("%s: got schema %v, diagnostics %v, want one of both", name, s, diags)
 				}
 			}
 		}
@@ -258,11 +258,11 @@ func TestDeepAnswerIsNotLost(t *testing.T) {
 			continue
 		}
 		if id := v.GetAttr("id"); id.AsString() != "i-1" {
-			t.Errorf("%d levels: the id is %#v", levels, id)
+			t.Errorf("%d levels: got the id %#v, want \"i-1\"", levels, id)
 		}
 		stored, faults := value.Storable(v, ty)
 		if len(faults) == 0 || !errors.Is(faults[0].Err, value.ErrTooDeep) || stored.GetAttr("id").AsString() != "i-1" {
-			t.Errorf("%d levels: %v", levels, faults)
+			t.Errorf("Storable(%d levels): got faults %v, want one that is %v first, and the id kept", levels, faults, value.ErrTooDeep)
 		}
 	}
 }

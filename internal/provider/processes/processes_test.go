@@ -72,7 +72,7 @@ func TestEveryCallCountsOnce(t *testing.T) {
 	} {
 		before := set.Calls()
 		if call(); set.Calls() != before+1 {
-			t.Errorf("%s: counted %d times", what, set.Calls()-before)
+			t.Errorf("%s: got %d calls counted, want 1", what, set.Calls()-before)
 		}
 	}
 }
@@ -90,12 +90,12 @@ func TestReuse(t *testing.T) {
 	again, _ := set.Reuse(pc, cty.True, configure)
 	other, _ := set.Reuse(pc, cty.False, configure)
 	if first == nil || first != again || other == first || l.started != 2 {
-		t.Errorf("%d processes for two configurations; the first is reused: %v", l.started, first == again)
+		t.Errorf("got %d processes, the first one reused: %t, want 2 for two configurations, reused", l.started, first == again)
 	}
 	set.End(other)
 	set.Close()
 	if set.Close(); l.ended != 2 {
-		t.Errorf("%d processes were ended, of 2", l.ended)
+		t.Errorf("processes ended: got %d, want 2", l.ended)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestAskStartsAnother(t *testing.T) {
 	asked := 0
 	set.Ask(t.Context(), source, func(provider.Reader) diag.List { asked++; return nil })
 	if asked != 1 || l.started != 2 {
-		t.Errorf("asked %d times, with %d processes started", asked, l.started)
+		t.Errorf("got %d questions, with %d processes started, want 1, with 2", asked, l.started)
 	}
 }
 

@@ -221,7 +221,7 @@ func (p *proxy) List(ctx context.Context, req provider.ListRequest, found func(p
 }
 
 // PlanAction implements provider.Reader.
-func (p *proxy) PlanAction(ctx context.Context, typeName string, config cty.Value) (deferred string, diags diag.List) {
+func (p *proxy) PlanAction(ctx context.Context, typeName string, config cty.Value) (deferred provider.Deferred, diags diag.List) {
 	ctx, span := p.begin(ctx, "PlanAction", typeName)
 	defer func() { span.Finish(!diags.HasErrors()) }()
 	defer p.work(ctx)()

@@ -30,7 +30,7 @@ func TestGeneratedCodeIsCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if string(got) != string(want) {
-			t.Errorf("%s is not what %s generates: run go generate in its folder", test.generated, test.proto)
+			t.Errorf("%s: got %d bytes that differ, want the %d bytes generated from %s: run go generate in its folder", test.generated, len(got), len(want), test.proto)
 		}
 	}
 }

@@ -243,10 +243,10 @@ func TestReceived(t *testing.T) {
 			}
 			for _, h := range r.headers {
 				if h.Get("X-Token") != "a b" || h.Get("X-Other") != "c" || h.Get("User-Agent") != "mayfly/1.2.3" {
-					t.Errorf("the headers are %v", h)
+					t.Errorf("headers: got %v, want the two configured ones and the user agent", h)
 				}
 				if grpc := strings.Contains(name, "grpc"); grpc && h.Get("Te") != "trailers" || (h.Get("Grpc-Encoding") == "gzip") != (name == "grpc gzip") {
-					t.Errorf("the headers of %s are %v", name, h)
+					t.Errorf("headers of %s: got %v, want those of its protocol and compression", name, h)
 				}
 			}
 		})
@@ -313,7 +313,7 @@ func TestPropagation(t *testing.T) {
 	tel := telemetry.New(options(map[string]string{"OTEL_METRICS_EXPORTER": "console", name: value}))
 	ctx, _ := tel.Begin(t.Context(), "x")
 	if got := trace.Environ(ctx, []string{parent}); len(got) != 1 || got[0] != parent {
-		t.Errorf("with metrics only, programs get %q", got)
+		t.Errorf("environment with metrics only: got %q, want %q", got, parent)
 	}
 	tel.Close()
 }
@@ -330,7 +330,7 @@ func TestConsole(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if len(lines) != 2 || strings.Contains(out.String(), "canary") {
-		t.Fatalf("%q", lines)
+		t.Fatalf("got %q, want two lines without the secret", lines)
 	}
 	for i, into := range []proto.Message{&tracepb.TracesData{}, &metricspb.MetricsData{}} {
 		if err := decode(http.Header{"Content-Type": {"application/json"}}, []byte(lines[i]), into); err != nil {
@@ -389,7 +389,7 @@ func TestNotDelivered(t *testing.T) {
 			t.Errorf("%s: the problems are %q, want %q", name, problems, c.want)
 		}
 		if problems != "" && !strings.HasPrefix(problems, "The ") {
-			t.Errorf("%s: the problems begin with a name: %q", name, problems)
+			t.Errorf("%s: got problems that begin with a name: %q, want \"The \" first", name, problems)
 		}
 		if strings.Contains(strings.ToLower(problems), "canary") {
 			t.Errorf("%s: the problems have a secret: %q", name, problems)
@@ -472,7 +472,7 @@ func TestTLS(t *testing.T) {
 		work(t, tel)
 		problems := strings.Join(tel.Close(), "\n")
 		if ca == "" && (len(r.traces) > 0 || !strings.Contains(problems, "is not trusted")) || ca != "" && (len(r.traces) != 1 || problems != "") {
-			t.Errorf("the certificate %q: %d requests, %q", ca, len(r.traces), problems)
+			t.Errorf("certificate %q: got %d requests, %q, want one request, or none if it is not trusted", ca, len(r.traces), problems)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestWatch(t *testing.T) {
 		tel := telemetry.New(opt)
 		work(t, tel)
 		if problems := tel.Close(); len(problems) > 0 || !slices.Equal(w.names, want) {
-			t.Errorf("%v: %q, %q", vars, w.names, problems)
+			t.Errorf("%v: got %q, %q, want %q, no problems", vars, w.names, problems, want)
 		}
 	}
 	w := &watcher{wanted: "create"}
@@ -59,7 +59,7 @@ func TestWatch(t *testing.T) {
 	tel := telemetry.New(opt)
 	work(t, tel)
 	if tel.Close(); !slices.Equal(w.names, []string{"begins mayfly apply", "begins create", "ends create", "ends mayfly apply"}) {
-		t.Errorf("a watcher that wants one kind of spans: %q", w.names)
+		t.Errorf("watcher of one kind of spans: got %q, want apply with create in it", w.names)
 	}
 	noted := ""
 	opt = options(nil)
@@ -73,7 +73,7 @@ func TestWatch(t *testing.T) {
 	}
 	var none *telemetry.Telemetry
 	if ctx, span := none.Begin(t.Context(), "x"); ctx != t.Context() || span != nil || none.Close() != nil {
-		t.Errorf("no telemetry begins %v", span)
+		t.Errorf("no telemetry: got the span %v, want none", span)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestRedactions(t *testing.T) {
 		work(t, tel)
 		problems := tel.Close()
 		if (len(problems) > 0) != (redact != nil) || strings.Contains(out.String(), "canary") != (redact == nil) {
-			t.Errorf("%s: %q, and written is %q", name, problems, out.String())
+			t.Errorf("%s: got problems %q and written %q, want the secret withheld and a problem: %t", name, problems, out.String(), redact != nil)
 		}
 	}
 }
@@ -131,6 +131,6 @@ func TestClientCertificate(t *testing.T) {
 	}))
 	work(t, tel)
 	if problems := tel.Close(); len(problems) > 0 || len(r.traces) != 1 {
-		t.Errorf("%d requests, %q", len(r.traces), problems)
+		t.Errorf("got %d requests, %q, want 1 without problems", len(r.traces), problems)
 	}
 }

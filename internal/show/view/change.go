@@ -48,6 +48,18 @@ func (c *Changes) Drift(change *plan.Change) (headline, text string, err error) 
 	return driftHeadline(change), strings.TrimRight(c.w.String(), "\n") + "\n", nil
 }
 
+// Deferral returns the block of a deferred change, "" if it has none. An error is of a value that cannot be
+// decoded.
+func (c *Changes) Deferral(d *plan.Deferral) (string, error) {
+	c.w.Reset()
+	err := c.w.deferralBody(d)
+	text := strings.TrimRight(c.w.String(), "\n")
+	if text != "" {
+		text += "\n"
+	}
+	return text, err
+}
+
 // Folds returns the changes that are alike, those made outside among them.
 func (c *Changes) Folds() ([]*Fold, error) {
 	folds, err := c.w.foldChanges()

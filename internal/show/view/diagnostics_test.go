@@ -97,18 +97,18 @@ func TestDiagnosticJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out.Valid || out.ErrorCount != 1 || out.WarningCount != 1 || len(out.Diagnostics) != 2 {
-		t.Fatalf("wrong head: %s", b)
+		t.Fatalf("head: got %s, want invalid, with one error and one warning", b)
 	}
 	d := out.Diagnostics[1] // after the one that has no place
 	if d.Address != "a.b" || d.Range.Start != (tfjson.Pos{Line: 3, Column: 7, Byte: 33}) || *d.Snippet.Context != `resource "a" "b"` {
-		t.Errorf("wrong place: %s", b)
+		t.Errorf("place: got %s, want a.b at line 3, column 7", b)
 	}
 	s := d.Snippet
 	if got := s.Code[s.HighlightStartOffset:s.HighlightEndOffset]; !strings.HasPrefix(got, `"${var.pub}`) || !strings.HasSuffix(got, "var.both") {
 		t.Errorf("highlight is %q", got)
 	}
 	if s.StartLine != 3 || len(s.Values) != 5 {
-		t.Errorf("wrong snippet: %s", b)
+		t.Errorf("snippet: got %s, want line 3 with 5 values", b)
 	}
 	if empty, err := document.Validation(nil, nil); err != nil || !strings.Contains(string(empty), `"diagnostics": []`) {
 		t.Errorf("%s, %v", empty, err)

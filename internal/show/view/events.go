@@ -57,23 +57,36 @@ func (t *tally) add(e event.Event) {
 	}
 }
 
-// ApplySummary returns the closing line of an apply, or of a destroy, without colour or line end.
+// ApplySummary returns the line that ends an apply: the numbers of changes really made. The command destroy
+// has a line of its own.
 func ApplySummary(n plan.Counts, destroy bool) string {
-	forgotten, invoked := "", ""
+	if destroy {
+		return fmt.Sprintf("Destroy complete! Resources: %d destroyed%s.", n.Destroy, besides(n))
+	}
+	return "Apply complete! " + Made(n)
+}
+
+// Made returns the numbers of changes that were made: "Resources: 1 added, 0 changed, 0 destroyed."
+func Made(n plan.Counts) string {
+	imported, invoked := "", ""
 	if n.Invoke > 0 {
 		invoked = fmt.Sprintf(" Actions: %d invoked.", n.Invoke)
 	}
-	if n.Forget > 0 {
-		forgotten = fmt.Sprintf(", %d forgotten", n.Forget)
-	}
-	if destroy {
-		return fmt.Sprintf("Destroy complete! Resources: %d destroyed%s.", n.Destroy, forgotten)
-	}
-	imported := ""
 	if n.Import > 0 {
 		imported = fmt.Sprintf("%d imported, ", n.Import)
 	}
-	return fmt.Sprintf("Apply complete! Resources: %s%d added, %d changed, %d destroyed%s.%s", imported, n.Add, n.Change, n.Destroy, forgotten, invoked)
+	return fmt.Sprintf("Resources: %s%d added, %d changed, %d destroyed%s.%s", imported, n.Add, n.Change, n.Destroy, besides(n), invoked)
+}
+
+// besides returns the numbers that are not in every line.
+func besides(n plan.Counts) (text string) {
+	if n.Forget > 0 {
+		text = fmt.Sprintf(", %d forgotten", n.Forget)
+	}
+	if n.Defer > 0 {
+		text += fmt.Sprintf(", %d deferred", n.Defer)
+	}
+	return text
 }
 
 // wording has the words for an operation: when it starts, while it lasts and when it has ended. An empty text

@@ -87,7 +87,7 @@ func TestE80_HumanLines(t *testing.T) {
 		withStatus.Event(e)
 	}
 	if out := above.String(); strings.Contains(out, "Still") || !strings.Contains(out, "Creating...") || withStatus.Counts() != want {
-		t.Errorf("beside a status line: %q", out)
+		t.Errorf("beside a status line: got %q and %+v, want creations without waits, and %+v", out, withStatus.Counts(), want)
 	}
 	if buf.Len() > 0 || quiet.Counts() != want {
 		t.Errorf("concise output is %q, counted was %v, want %v", buf.String(), quiet.Counts(), want)

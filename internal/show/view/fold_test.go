@@ -107,7 +107,7 @@ func TestFoldKeepsApart(t *testing.T) {
 		}),
 	} {
 		if full, folded := planText(t, p, nil, Options{}), planText(t, p, nil, Options{Fold: true}); full != folded {
-			t.Errorf("%s: changes were folded:\n%s", name, folded)
+			t.Errorf("%s: got changes folded:\n%s\nwant all of them:\n%s", name, folded, full)
 		}
 	}
 	moved := foldPlan(t, 20, plan.Update, nil)
@@ -168,7 +168,7 @@ func TestFoldCountsAll(t *testing.T) {
 				other, err := changes.Text(c)
 				if err != nil || c.Action != f.Changes[0].Action || strings.Count(first, "\n") != strings.Count(other, "\n") ||
 					strings.Contains(first, "note") != strings.Contains(other, "note") {
-					rt.Errorf("%s is not like %s: %v", c.Addr, f.Changes[0].Addr, err)
+					rt.Errorf("%s: got %v and\n%s\nwant it like %s:\n%s", c.Addr, err, other, f.Changes[0].Addr, first)
 				}
 			}
 		}

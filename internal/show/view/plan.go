@@ -26,8 +26,8 @@ func Plan(w io.Writer, p *plan.Plan, relevant document.Relevant, s document.Sche
 // planSummary returns the line "Plan: 1 to add, 0 to change, 0 to destroy." without colour or line end.
 func planSummary(p *plan.Plan) string { return summaryLine(p.Counts()) }
 
-// summaryLine returns the line with the counts. It has imports, forgotten objects and actions only
-// if they are not 0: scripts match the three others.
+// summaryLine returns the line with the counts. It has imports, forgotten objects, deferred changes and
+// actions only if they are not 0: scripts match the three others.
 func summaryLine(n plan.Counts) string {
 	var sb strings.Builder
 	sb.WriteString("Plan: ")
@@ -37,6 +37,9 @@ func summaryLine(n plan.Counts) string {
 	fmt.Fprintf(&sb, "%d to add, %d to change, %d to destroy", n.Add, n.Change, n.Destroy)
 	if n.Forget > 0 {
 		fmt.Fprintf(&sb, ", %d to forget", n.Forget)
+	}
+	if n.Defer > 0 {
+		fmt.Fprintf(&sb, ", %d deferred", n.Defer)
 	}
 	sb.WriteByte('.')
 	if n.Invoke > 0 {
@@ -58,14 +61,16 @@ func (w *planWriter) all() error {
 		return err
 	}
 	if w.plan.Mode == plan.RefreshOnly && drift && len(changes) == 0 {
-		return w.refreshOnlyEnd(outputs)
+		w.refreshOnlyEnd(outputs)
+		return w.deferredEnd()
 	}
 	if w.plan.Invoking() {
 		return w.invocations()
 	}
-	if len(changes) == 0 && outputs == "" {
+	deferred := !w.plan.Complete()
+	if len(changes) == 0 && outputs == "" && (!deferred || w.plan.Errored || w.plan.Mode == plan.RefreshOnly) {
 		w.noChanges(drift)
-		return nil
+		return w.deferredEnd()
 	}
 	if drift {
 		w.WriteString(w.o.rule() + "\n\n")
@@ -75,8 +80,17 @@ func (w *planWriter) all() error {
 			return err
 		}
 	}
+	if len(changes) == 0 && outputs == "" {
+		w.onlyDeferred()
+	}
+	if err := w.deferrals(); err != nil {
+		return err
+	}
+	if len(changes) > 0 || deferred {
+		w.planLine()
+	}
 	w.outputSection(outputs)
-	if len(changes) == 0 {
+	if len(changes) == 0 && outputs != "" {
 		w.para("\nYou can apply this plan to save these new output values to the " + w.o.program() + " state, without changing any real infrastructure.")
 	}
 	return nil
@@ -122,7 +136,6 @@ func (w *planWriter) changes(changes []*plan.Change) error {
 			w.foldLines(f, f.Headline)
 		}
 	}
-	w.planLine()
 	return nil
 }
 

@@ -90,7 +90,11 @@ func TestPlanWithoutChanges(t *testing.T) {
 	}
 	for _, path := range []string{"", "tf.plan"} {
 		sb.WriteString("==========\n")
-		if err := PlanFooter(&sb, path, "", Options{Width: 78}); err != nil {
+		p := &plan.Plan{Mode: plan.Destroy}
+		if path != "" {
+			p.Deferrals = fixture.Deferring(t).Deferrals
+		}
+		if err := PlanFooter(&sb, p, path, "", Options{Width: 78}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -258,7 +262,7 @@ func TestUnusedExtensions(t *testing.T) {
 			return slices.ContainsFunc(body.attrs, func(a named) bool { return a.name == name })
 		}
 		if has("input_wo") != test.shown || !has("other_wo") {
-			t.Errorf("%#v to %#v: input_wo %v, other_wo %v", test.before, test.after, has("input_wo"), has("other_wo"))
+			t.Errorf("%#v to %#v: got input_wo %t, other_wo %t, want %t, true", test.before, test.after, has("input_wo"), has("other_wo"), test.shown)
 		}
 	}
 }

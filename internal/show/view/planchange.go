@@ -176,6 +176,9 @@ func reasons(c *plan.Change) []string {
 	if c.Action == plan.ForgetThenCreate {
 		out = append(out, "the old object will not be destroyed, because lifecycle.destroy = false is set in the configuration")
 	}
+	if c.KeepsReplaced {
+		out = append(out, "the old object stays until a later plan, because something that is deferred depends on it")
+	}
 	if c.Deposed != addr.Current {
 		out = append(out, "left over from a partially-failed replacement of this instance")
 	}

@@ -24,6 +24,8 @@ func (w *planWriter) noChanges(drift bool) {
 	case p.Mode == plan.RefreshOnly:
 		head("Your infrastructure still matches the configuration.")
 		w.para(w.o.program() + " has checked that the real remote objects still match the result of your most recent changes, and found no differences.")
+	case !p.Complete():
+		head("Nothing can be done before more is known.")
 	case p.Mode == plan.Destroy:
 		head("No objects need to be destroyed.")
 		w.para("Either you have not created any objects yet or the existing objects were already deleted outside of " + w.o.program() + ".")
@@ -39,11 +41,10 @@ func (w *planWriter) noChanges(drift bool) {
 
 // refreshOnlyEnd writes the text after the changes made outside in refresh-only mode, which plans nothing
 // else.
-func (w *planWriter) refreshOnlyEnd(outputs string) error {
+func (w *planWriter) refreshOnlyEnd(outputs string) {
 	w.para("This is a refresh-only plan, so " + w.o.program() + " will not take any actions to undo these. If you were expecting these changes then you can " +
 		"apply this plan to record the updated values in the " + w.o.program() + " state without changing any remote objects.")
 	w.outputSection(outputs)
-	return nil
 }
 
 // outputs returns the lines of changed outputs, "" if none changes.
@@ -104,7 +105,7 @@ func (w *planWriter) outputSection(lines string) {
 
 // PlanFooter writes the note below a plan that was shown and not applied. path is the file it was saved to,
 // "" if it was not saved; generated is the file with generated configuration, "" if there is none.
-func PlanFooter(w io.Writer, path, generated string, o Options) error {
+func PlanFooter(w io.Writer, p *plan.Plan, path, generated string, o Options) error {
 	var sb strings.Builder
 	sb.WriteString("\n" + o.paint(dim, o.rule()) + "\n\n")
 	if generated != "" {
@@ -116,6 +117,9 @@ func PlanFooter(w io.Writer, path, generated string, o Options) error {
 	} else {
 		sb.WriteString(o.wrap("Saved the plan to: "+path, 0))
 		fmt.Fprintf(&sb, "\n\nTo perform exactly these actions, run the following command to apply:\n    %s apply %q\n", o.command(), path)
+	}
+	if !p.Complete() {
+		sb.WriteString("\n" + o.wrap("Some changes are deferred. When this plan is applied, plan again:", 0) + "\n" + nextPlan(p, o))
 	}
 	_, err := io.WriteString(w, sb.String())
 	return err

@@ -120,7 +120,7 @@ resource "terraform_data" "x" {
 	rs := parsed.Values.RootModule.ChildModules[0].Resources
 	if len(rs) != 2 || !rs[0].Tainted || rs[1].DeposedKey != "01234567" || rs[0].SchemaVersion != 3 || rs[0].DependsOn[0] != "a.b" ||
 		rs[0].IdentityValues["id"] != "one" || string(rs[0].SensitiveValues) != `{"pw":true}` {
-		t.Errorf("wrong resources: %s", b)
+		t.Errorf("resources: got %s, want a tainted one with its identity, and a deposed one", b)
 	}
 	if err := StateInstance(&buf, st, fixture.Instance(t, "a.b"), nil, Options{}); err == nil {
 		t.Error("a missing instance is an error")
@@ -157,7 +157,7 @@ func TestOutputs(t *testing.T) {
 	golden(t, "outputs.json", string(b))
 	for name, want := range map[string]string{"esc": "\x1b]0;x\a", "sec": "hunter2"} {
 		if got, err := OutputRaw(outputs[name]); err != nil || got != want {
-			t.Errorf("raw %s: %q, %v", name, got, err)
+			t.Errorf("OutputRaw(%s): got %q, %v, want %q", name, got, err, want)
 		}
 	}
 	for _, name := range []string{"lst", "nul"} {
@@ -166,7 +166,7 @@ func TestOutputs(t *testing.T) {
 		}
 	}
 	if got, err := document.Output(outputs["multi"]); err != nil || string(got) != `"a\nb\n\"q\""` {
-		t.Errorf("json: %s, %v", got, err)
+		t.Errorf("document.Output(multi): got %s, %v, want %q with its quotes escaped", got, err, "a\nb\n\"q\"")
 	}
 }
 

@@ -93,11 +93,27 @@ func (s *JSONStream) diagnostics(list diag.List, src document.Sources, of TestMe
 	}
 }
 
+// Round writes the message that the round with a number begins. A run has one only from the second round on.
+func (s *JSONStream) Round(number int) {
+	s.write(streamLine{Message: fmt.Sprintf("Round %d", number), Type: "round", Round: number}, time.Time{})
+}
+
 // Saved writes the messages about a saved plan before it is applied: one for each change that involves a
-// provider.
+// provider, and for each deferred change.
 func (s *JSONStream) Saved(p *plan.Plan) {
 	s.changes(p, func(c *plan.Change) bool { return c.Action != plan.NoOp })
+	s.deferrals(p.Deferrals)
 	s.invocations(p)
+}
+
+// deferrals writes a message for each change that is left to a later plan.
+func (s *JSONStream) deferrals(list []*plan.Deferral) {
+	for _, d := range list {
+		s.write(streamLine{
+			Message: d.Change.Object().String() + " " + DeferralHeadline(d), Type: "deferred_change", Change: streamChangeOf(d.Change),
+			Deferral: &streamDeferral{Reason: string(d.Reason), WaitsFor: d.Awaited()},
+		}, time.Time{})
+	}
 }
 
 // changes writes a message for each change that people see and that which selects. Ephemeral instances are
@@ -112,13 +128,15 @@ func (s *JSONStream) changes(p *plan.Plan, which func(*plan.Change) bool) {
 	}
 }
 
-// Plan writes the messages of a plan: drift, changes, their counts and the changed outputs, in this order.
+// Plan writes the messages of a plan: drift, changes, deferred changes, their counts and the changed outputs,
+// in this order.
 func (s *JSONStream) Plan(p *plan.Plan) {
 	for _, c := range p.Drift {
 		change := streamChangeOf(c)
 		s.write(streamLine{Message: fmt.Sprintf("%s: Drift detected (%s)", c.Addr, change.Action), Type: "resource_drift", Change: change}, time.Time{})
 	}
 	s.changes(p, func(*plan.Change) bool { return true })
+	s.deferrals(p.Deferrals)
 	s.invocations(p)
 	s.counts(p.Counts(), planSummary(p), "plan")
 	outputs := map[string]streamOutput{}
@@ -160,6 +178,6 @@ func (s *JSONStream) Outputs(outputs map[string]*state.Output) error {
 // counts writes the message with the numbers of an operation: "plan", "apply" or "destroy".
 func (s *JSONStream) counts(n plan.Counts, message, operation string) {
 	s.write(streamLine{Message: message, Type: "change_summary", Changes: &streamCounts{
-		Add: n.Add, Change: n.Change, Import: n.Import, Remove: n.Destroy, Forget: n.Forget, Invoke: n.Invoke, Operation: operation,
+		Add: n.Add, Change: n.Change, Import: n.Import, Remove: n.Destroy, Forget: n.Forget, Invoke: n.Invoke, Defer: n.Defer, Operation: operation,
 	}}, time.Time{})
 }

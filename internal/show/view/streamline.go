@@ -20,6 +20,7 @@ type streamLine struct {
 	OpenTofu         string               `json:"tofu,omitempty"`
 	Product          string               `json:"mayfly,omitempty"`
 	Change           *streamChange        `json:"change,omitempty"`
+	Deferral         *streamDeferral      `json:"deferral,omitempty"`
 	Changes          *streamCounts        `json:"changes,omitempty"`
 	Hook             any                  `json:"hook,omitempty"` // a streamHook or an actionHook
 	Outputs          any                  `json:"outputs,omitempty"`
@@ -30,6 +31,7 @@ type streamLine struct {
 	To               string               `json:"to,omitempty"`
 	Resources        []string             `json:"resources,omitempty"`
 	Invocation       *actionHook          `json:"invocation,omitempty"`
+	Round            int                  `json:"round,omitempty"`
 	TestMessage
 	listMessage
 
@@ -72,6 +74,12 @@ type streamChange struct {
 	GeneratedConfig  string              `json:"generated_config,omitempty"`
 }
 
+// streamDeferral says why a change is left to a later plan, and the addresses that it waits for.
+type streamDeferral struct {
+	Reason   string   `json:"reason"`
+	WaitsFor []string `json:"waits_for,omitempty"`
+}
+
 // streamCounts are the numbers of the summary line. Remove counts destroyed objects.
 type streamCounts struct {
 	Add       int    `json:"add"`
@@ -80,6 +88,7 @@ type streamCounts struct {
 	Remove    int    `json:"remove"`
 	Forget    int    `json:"forget"`
 	Invoke    int    `json:"action_invocation,omitempty"`
+	Defer     int    `json:"defer,omitempty"`
 	Operation string `json:"operation"`
 }
 
@@ -96,7 +105,7 @@ func streamResourceOf(o addr.Object) streamResource {
 	implied, _, _ := strings.Cut(a.Resource.Type, "_")
 	return streamResource{
 		Addr: a.String(), Module: a.Module.String(), Resource: a.Local(), ImpliedProvider: implied, ResourceType: a.Resource.Type,
-		ResourceName: a.Resource.Name, ResourceKey: a.Key, Deposed: string(o.Deposed),
+		ResourceName: a.Resource.Name, ResourceKey: document.Key(a.Key), Deposed: string(o.Deposed),
 	}
 }
 

@@ -36,16 +36,16 @@ func TestListMessages(t *testing.T) {
 		switch m := m.(type) {
 		case tfjson.ListStartMessage:
 			if _, ok := m.ListStart.InputConfig["a"]; i != 0 || !ok || m.ListStart.Address != "list.x_y.z" || m.ListStart.ResourceType != "x_y" {
-				t.Errorf("the start is %+v", m.ListStart)
+				t.Errorf("start: got %+v, want it first, of list.x_y.z with its argument a", m.ListStart)
 			}
 		case tfjson.ListResourceFoundMessage:
 			d := m.ListResourceFound
 			if i != 1 || d.DisplayName != found.Name || d.Identity["id"] != "a" || d.IdentityVersion != 3 || d.ResourceObject["id"] != "a" || d.Config != found.Resource || d.ImportConfig != found.Import {
-				t.Errorf("the result is %+v", d)
+				t.Errorf("result: got %+v, want it second: %+v", d, found)
 			}
 		case tfjson.ListCompleteMessage:
 			if i != 2 || m.ListComplete.Total != 1 {
-				t.Errorf("the end is %+v", m.ListComplete)
+				t.Errorf("end: got %+v, want it third, with one result", m.ListComplete)
 			}
 		default:
 			t.Errorf("line %d is a %T", i, m)

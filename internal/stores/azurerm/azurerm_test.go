@@ -179,7 +179,7 @@ func TestDamage(t *testing.T) {
 		_, err = m.Read(t.Context())
 	}
 	if err != nil || s.Damage != 0 {
-		t.Errorf("%v; %d damages left", err, s.Damage)
+		t.Errorf("Read: got %v, %d damages left, want no error and none left", err, s.Damage)
 	}
 }
 
@@ -243,7 +243,7 @@ func TestLease(t *testing.T) {
 	b := s.Blobs["k"]
 	text, _ := base64.StdEncoding.DecodeString(b.Metadata.Get("X-Ms-Meta-Terraformlockid"))
 	if b.Lease != id || !strings.Contains(string(text), `"ID":"`+id) || !strings.Contains(string(text), `"Path":"`+s.URL) || b.Metadata.Get("X-Ms-Meta-Owner") != "me" {
-		t.Errorf("the lease %s with %s, %v", b.Lease, text, b.Metadata)
+		t.Errorf("lock: got the lease %s with %s, %v, want %s with its place, owned by me", b.Lease, text, b.Metadata, id)
 	}
 	b.Lease = "" // as if it were broken
 	if err := m.Write(t.Context(), storetest.File(t, "l", 2, 1)); !errors.Is(err, store.ErrLockLost) {
@@ -301,10 +301,10 @@ func TestEncryptionOnTheServer(t *testing.T) {
 			continue
 		}
 		if got := r.Header.Get("X-Ms-Encryption-Key"); got != "a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s=" {
-			t.Errorf("%s %s has the key %q", r.Method, r.URL, got)
+			t.Errorf("%s %s: got the key %q, want the configured one", r.Method, r.URL, got)
 		}
 		if got := r.Header.Get("X-Ms-Encryption-Scope"); (got == "scope") != (r.Method == http.MethodPut) {
-			t.Errorf("%s %s has the scope %q", r.Method, r.URL, got)
+			t.Errorf("%s %s: got the scope %q, want it only to put", r.Method, r.URL, got)
 		}
 	}
 }
@@ -319,6 +319,6 @@ func TestSnapshot(t *testing.T) {
 		}
 	}
 	if err != nil || len(s.Snapshots) != 2 || !strings.Contains(s.Snapshots[1], `"serial": 2`) {
-		t.Errorf("%v; the snapshots are %v", err, s.Snapshots)
+		t.Errorf("got %v and the snapshots %v, want two, the second one with serial 2", err, s.Snapshots)
 	}
 }

@@ -97,7 +97,7 @@ func TestSecrets(t *testing.T) {
 		"username": cty.StringVal("CANARY").Mark(value.Ephemeral), "update_method": cty.StringVal("PUT").Mark(value.Deprecated{}),
 	})
 	if got := k.Secrets(cfg); !slices.Equal(got, []string{"password", "username"}) {
-		t.Errorf("secrets: %q", got)
+		t.Errorf("Secrets: got %q, want password and username", got)
 	}
 	public := k.Public(cfg)
 	if s := fmt.Sprintf("%#v", public); strings.Contains(s, "CANARY") || !strings.Contains(s, "example.com") || !strings.Contains(s, "PUT") {
@@ -115,7 +115,7 @@ func TestSecrets(t *testing.T) {
 	}
 	attrs["web_identity_token"] = cty.StringVal("CANARY")
 	if got := k.Secrets(k.Object(map[string]cty.Value{"assume_role_with_web_identity": cty.ObjectVal(attrs)})); !slices.Equal(got, []string{"assume_role_with_web_identity"}) {
-		t.Errorf("secrets in an object: %q", got)
+		t.Errorf("Secrets in an object: got %q, want assume_role_with_web_identity", got)
 	}
 }
 
@@ -129,11 +129,11 @@ func TestComplete(t *testing.T) {
 	}
 	cfg, err := complete("http", map[string]cty.Value{"retry_max": cty.NumberIntVal(1)})
 	if err != nil || text(t, cfg.GetAttr("address")) != `"https://env"` || text(t, cfg.GetAttr("retry_max")) != "1" {
-		t.Errorf("%#v %v", cfg, err)
+		t.Errorf("http: got %#v, %v, want the address of the environment and retry_max of the block", cfg, err)
 	}
 	cfg, err = complete("kubernetes", map[string]cty.Value{"secret_suffix": cty.StringVal("s")})
 	if err != nil || text(t, cfg.GetAttr("config_paths")) != `["/a","/b"]` {
-		t.Errorf("%#v %v", cfg, err)
+		t.Errorf("kubernetes: got %#v, %v, want the paths /a and /b", cfg, err)
 	}
 	for kind, want := range map[string]string{
 		"s3":      `the argument "bucket" of the backend "s3" is missing. Set it in the block, or with -backend-config="bucket=..."`,
@@ -230,10 +230,10 @@ func TestCredentialsInAddresses(t *testing.T) {
 	} {
 		cfg := k.Object(map[string]cty.Value{"address": cty.StringVal(address)})
 		if got := k.Public(cfg).GetAttr("address").AsString(); got != want || k.IsSecret(cfg, "address") != (got != address) {
-			t.Errorf("%s became %s", address, got)
+			t.Errorf("Public(%s): got %s, want %s, a secret if it differs", address, got, want)
 		}
 		if got := k.Credentials(cfg); (len(got) > 0) != strings.Contains(address, "CANARY") {
-			t.Errorf("%s has %d credentials", address, len(got))
+			t.Errorf("Credentials(%s): got %d, want some only with a password in it", address, len(got))
 		}
 	}
 	cfg := k.Object(map[string]cty.Value{"address": cty.StringVal("https://u:CAN%41RY@h"), "password": cty.StringVal("other")})
@@ -289,7 +289,7 @@ func TestTagsAreDocumented(t *testing.T) {
 				t.Fatal(err)
 			}
 			if other != file && !strings.HasPrefix(string(src), "//go:build !"+tag+"\n") {
-				t.Errorf("%s: the build tag %s must leave it out", other, tag)
+				t.Errorf("%s: got it without a constraint, want the build tag %s to leave it out", other, tag)
 			}
 		}
 	}

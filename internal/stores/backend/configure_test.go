@@ -32,6 +32,6 @@ func TestUnexpectedArgumentIsNotQuoted(t *testing.T) {
 	_, err := kinds.All()["http"].FromValue(cty.ObjectVal(map[string]cty.Value{"s3cret": cty.True}))
 	unexpected, ok := errors.AsType[*backend.UnexpectedError](err)
 	if !ok || unexpected.Name != "s3cret" || strings.Contains(err.Error(), "s3cret") {
-		t.Errorf("%v", err)
+		t.Errorf("got %v, want an UnexpectedError that does not quote the name", err)
 	}
 }

@@ -78,15 +78,15 @@ func TestProvidedSecrets(t *testing.T) {
 		t.Errorf("public are %s", got)
 	}
 	if got := k.Place(cfg); got != `the state store "x_files" (dir = "d", size = 3)` {
-		t.Errorf("the place is %s", got)
+		t.Errorf("Place: got %s, want %s", got, `the state store "x_files" (dir = "d", size = 3)`)
 	}
 	if got := k.Secrets(cfg); !slices.Equal(got, []string{"key", "label", "note", "provider"}) {
-		t.Errorf("secrets are in %q", got)
+		t.Errorf("Secrets: got %q, want key, label, note and provider", got)
 	}
 	found := k.Credentials(cfg)
 	slices.Sort(found)
 	if !slices.Equal(found, []string{"CANARY-1", "CANARY-2", "CANARY-3", "CANARY-4"}) {
-		t.Errorf("credentials are %q", found)
+		t.Errorf("Credentials: got %q, want CANARY-1 to CANARY-4", found)
 	}
 	plain, _ := cfg.UnmarkDeep()
 	for name, v := range plain.AsValueMap() {
@@ -115,7 +115,7 @@ func TestPublicOf(t *testing.T) {
 		{cty.MapVal(map[string]cty.Value{"a": null}), cty.MapVal(map[string]cty.Value{"b": x}), false},
 	} {
 		if got := PublicOf(c.public, c.whole); got != c.want {
-			t.Errorf("%#v of %#v: %t", c.public, c.whole, got)
+			t.Errorf("PublicOf(%#v, %#v): got %t, want %t", c.public, c.whole, got, c.want)
 		}
 	}
 }
@@ -151,7 +151,7 @@ func TestProvidedDecoding(t *testing.T) {
 	k := storeKind(t)
 	values, diags := k.Decode(parsed(t, "note = \"\"\n"))
 	if diags.HasErrors() || len(values) != 1 {
-		t.Errorf("an incomplete block: %v, %v", values, diags)
+		t.Errorf("incomplete block: got %v, %v, want one value", values, diags)
 	}
 	if v := k.Object(values).GetAttr("note"); v.IsNull() {
 		t.Error("an empty text of a provider's argument is taken for none")
@@ -172,7 +172,7 @@ func TestProvidedDecoding(t *testing.T) {
 		t.Fatal(hd)
 	}
 	if values, diags := k.Decode(f.Body); diags.HasErrors() || values["label"].LengthInt() != 1 {
-		t.Errorf("in JSON: %v, %v", values, diags)
+		t.Errorf("JSON: got %v, %v, want one label", values, diags)
 	}
 	if _, err := OfProvider(Provided{Type: "x", Store: &schema.Block{Attributes: map[string]*schema.Attribute{ProviderArgument: text(false)}}, Config: &schema.Block{}}); err == nil {
 		t.Error("an argument in the way of the provider's block is accepted")
@@ -187,12 +187,12 @@ func TestProvidedValidation(t *testing.T) {
 		"whole": k.Provided.Accepts(t.Context(), configured(t, k), store, provider), "shape": k.Provided.AcceptsShape(t.Context(), store, provider),
 	} {
 		if len(diags) != 2 || diags[0].Subject.Start.Line != 2 || diags[1].Subject.Start.Line != 4 {
-			t.Errorf("%s: %v", name, diags)
+			t.Errorf("%s: got %v, want two diagnostics, on lines 2 and 4", name, diags)
 		}
 	}
 	unset := k.Provided.AcceptsShape(t.Context(), parsed(t, ""), provider)
 	if len(unset) != 2 || !strings.Contains(unset[0].Detail, "Unknown") {
-		t.Errorf("an argument that an option may give: %v", unset)
+		t.Errorf("argument that an option may give: got %v, want two diagnostics, the first about an unknown one", unset)
 	}
 	if diags := k.Provided.AcceptsShape(t.Context(), parsed(t, "x = 1"), provider); len(diags) > 0 {
 		t.Errorf("a block with mistakes that were reported: %v", diags)

@@ -100,11 +100,11 @@ func TestChunks(t *testing.T) {
 			}
 			f, err := manager(t, s.URL, consul.Options{Gzip: !gzip}).Read(t.Context())
 			if err != nil || len(f.State.Managed()) != objects {
-				t.Fatalf("%d objects, gzip %t: %v", objects, gzip, err)
+				t.Fatalf("Read, gzip %t: got %v, want %d objects", gzip, err, objects)
 			}
 			s.Mu.Lock()
 			if chunks := len(s.Entries) - 1; (chunks > 0) != (objects > 1 && !gzip) || chunks > 12 {
-				t.Errorf("%d objects, gzip %t: %d other keys are left", objects, gzip, chunks)
+				t.Errorf("%d objects, gzip %t: got %d other keys left, want chunks of a large state alone", objects, gzip, chunks)
 			}
 			s.Mu.Unlock()
 		}
@@ -135,7 +135,7 @@ func TestLostLock(t *testing.T) {
 			}
 			_, err = j.Begin(storetest.Address("a", 1), "create")
 			if !errors.Is(err, store.ErrLockLost) || strings.Contains(err.Error(), "b has it") != taken {
-				t.Errorf("beginning without the lock: %v", err)
+				t.Errorf("beginning without the lock: got %v, want %v, and that b has it: %t", err, store.ErrLockLost, taken)
 			}
 			if err := m.Write(t.Context(), storetest.File(t, "l", 1, 1)); !errors.Is(err, store.ErrLockLost) {
 				t.Errorf("writing without the lock: %v", err)
@@ -153,7 +153,7 @@ func TestForceUnlock(t *testing.T) {
 	}
 	var held *store.LockError
 	if err := store.ForceUnlock(t.Context(), b, "wrong"); !errors.As(err, &held) || held.Info.ID != "id-a" {
-		t.Errorf("releasing by a wrong ID: %v", err)
+		t.Errorf("releasing by a wrong ID: got %v, want it held as id-a", err)
 	}
 	if err := store.ForceUnlock(t.Context(), b, "id-a"); err != nil {
 		t.Error(err)

@@ -221,7 +221,7 @@ func TestTag(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	if s.Answer = nil; len(s.Tags) != 1 {
-		t.Errorf("the tags of another run are now %v", s.Tags)
+		t.Errorf("tags of another run: got %v, want 1", s.Tags)
 	}
 	clear(s.Tags)
 	if _, err := p.manager(t).Lock(t.Context(), storetest.Info("b")); err != nil {

@@ -22,18 +22,18 @@ func TestRoundTrip(t *testing.T) {
 		Meta    map[string][]byte
 	}
 	if err := json.Unmarshal(stored, &doc); err != nil || doc.Serial != 7 || doc.Lineage != "l" {
-		t.Errorf("%+v, %v", doc, err)
+		t.Errorf("got %+v, %v, want serial 7 of lineage l", doc, err)
 	}
 	var d derivation
 	if err := json.Unmarshal(doc.Meta["key_provider.pbkdf2.a"], &d); err != nil || len(d.Salt) != 32 || d.Iterations != 200_000 || d.Hash != "sha256" || d.KeyLength != 32 {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("derivation: got %+v, %v, want sha256, 200000 iterations, a salt and a key of 32 bytes", d, err)
 	}
 	// The key is derived once, and each file has a nonce of its own.
 	again := sealed(t, c)
 	first, err1 := readEnvelope(stored)
 	second, err2 := readEnvelope(again)
 	if err1 != nil || err2 != nil || !bytes.Equal(first.Meta["key_provider.pbkdf2.a"], second.Meta["key_provider.pbkdf2.a"]) || bytes.Equal(first.Data[:12], second.Data[:12]) {
-		t.Errorf("%v %v: metadata or nonces of two files", err1, err2)
+		t.Errorf("two files: got %v, %v and metadata %q, %q, want the same metadata, and other nonces", err1, err2, first.Meta, second.Meta)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestFallback(t *testing.T) {
 	back := must(t, keyA+plain+"state {\n  method = method.unencrypted.u\n  fallback {\n    method = method.aes_gcm.a\n  }\n}\n").State
 	opens(t, back, old)
 	if got, err := back.EncryptState([]byte(content), meta); err != nil || string(got) != content {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("EncryptState: got %q, %v, want it in clear: %q", got, err, content)
 	}
 	none := must(t, plain+"state {\n  method = method.unencrypted.u\n}\n").State
 	refuses(t, none, old, ErrWrongKey, "as a fallback")
@@ -116,7 +116,7 @@ func TestWhatIsEncrypted(t *testing.T) {
 	}
 	e, err := readEnvelope([]byte(tests["alias"].stored))
 	if err != nil || len(e.Data) != 3 || string(e.Meta["encrypted_data"]) != "{}" {
-		t.Errorf("%+v, %v", e, err)
+		t.Errorf("readEnvelope: got %+v, %v, want 3 bytes, and empty metadata", e, err)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestJournalFrames(t *testing.T) {
 	}
 	got, err := must(t, keyA+stateA).State.Unseal(frame)
 	if err != nil || string(got) != "c4nary record" {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("Unseal: got %q, %v, want \"c4nary record\"", got, err)
 	}
 	for n := range len(frame) {
 		if _, err := c.Unseal(frame[:n]); err == nil {
@@ -174,6 +174,6 @@ func TestKeysAreDerivedOnce(t *testing.T) {
 		opens(t, c, sealed(t, c))
 	}
 	if c.methods[0].sealer != made || boxes != 1 || len(c.methods[0].boxes) != 1 {
-		t.Errorf("%d keys", len(c.methods[0].boxes))
+		t.Errorf("got %d keys, want the first one alone", len(c.methods[0].boxes))
 	}
 }

@@ -37,7 +37,7 @@ func TestConfigurationErrors(t *testing.T) {
 		}
 		for _, d := range diags {
 			if r := d.Subject; r != nil && strings.Contains(c.want, "passphrase") && r.Start.Line != 1 && !strings.Contains(c.want, "Did you mean") {
-				t.Errorf("%s: the error is at a line with a key", c.want)
+				t.Errorf("%s: got the error at line %d, which has a key, want it at line 1", c.want, r.Start.Line)
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func TestMerge(t *testing.T) {
 	e := under.Merge(over)
 	a := e.KeyProviders[config.EncryptionName{Type: "pbkdf2", Name: "a"}]
 	if len(a.Attrs) != 3 || len(e.State.Attrs) != 2 || e.State.Fallback == nil || len(e.Methods) != 1 || len(under.State.Attrs) != 1 {
-		t.Errorf("%+v", e)
+		t.Errorf("Merge: got %+v, want 3 arguments of the key provider, and a fallback of the state", e)
 	}
 	if v, _ := a.Attrs["passphrase"].Expr.Value(nil); v.AsString() != "another-passphrase" {
 		t.Error(v)

@@ -16,6 +16,6 @@ func TestDefaultsOfPBKDF2(t *testing.T) {
 	}
 	var d derivation
 	if err := json.Unmarshal(doc.Meta["key_provider.pbkdf2.d"], &d); err != nil || len(d.Salt) != 32 || d.Iterations != 600_000 || d.Hash != "sha512" || d.KeyLength != 32 {
-		t.Errorf("%+v, %v", d, err)
+		t.Errorf("derivation: got %+v, %v, want sha512, 600000 iterations, a salt and a key of 32 bytes", d, err)
 	}
 }

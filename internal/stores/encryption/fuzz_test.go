@@ -27,14 +27,14 @@ func FuzzDecryptState(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte) {
 		plain, _, err := set.State.DecryptState(src)
 		if err == nil && !bytes.Equal(plain, []byte(content)) {
-			t.Errorf("opened %q, which was never sealed", plain)
+			t.Errorf("DecryptState: got %q, which was never sealed, want %q or an error", plain, content)
 		}
 		if err != nil && !errors.Is(err, ErrWrongKey) && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrUnencrypted) {
 			t.Errorf("an error of no kind: %v", err)
 		}
 		IsState(src)
 		if plain, err := set.State.Unseal(src); err == nil && !bytes.Equal(plain, []byte(content)) {
-			t.Errorf("unsealed %q, which was never sealed", plain)
+			t.Errorf("Unseal: got %q, which was never sealed, want %q or an error", plain, content)
 		}
 	})
 }

@@ -92,10 +92,10 @@ func opens(t *testing.T, c *Codec, stored []byte) {
 	t.Helper()
 	got, of, err := c.DecryptState(stored)
 	if err != nil || string(got) != content {
-		t.Fatalf("%q, %v", got, err)
+		t.Fatalf("DecryptState: got %q, %v, want %q", got, err, content)
 	}
 	if of != nil && *of != meta {
-		t.Errorf("%+v", of)
+		t.Errorf("DecryptState: got the metadata %+v, want %+v", of, meta)
 	}
 }
 

@@ -204,12 +204,12 @@ func TestOpenBao(t *testing.T) {
 	opens(t, c, stored)
 	want := "POST /v1/my/transit/datakey/plaintext/test-key {\"associated_data\":\"QUJD\",\"bits\":256} ns|POST /v1/my/transit/decrypt/test-key {\"associated_data\":\"QUJD\",\"ciphertext\":\"vault:v1:abcd\"} ns"
 	if got := strings.Join(s.requests, "|"); got != want {
-		t.Errorf("%s", got)
+		t.Errorf("requests: got %s, want %s", got, want)
 	}
 	e, err := readEnvelope(golden(t, "openbao.tfstate"))
 	var w wrapped
 	if err != nil || json.Unmarshal(e.Meta["key_provider.openbao.x"], &w) != nil || string(w.Ciphertext) != "vault:v1:abcd" {
-		t.Errorf("metadata of OpenTofu: %q, %v", e.Meta, err)
+		t.Errorf("metadata of OpenTofu: got %q, %v, want the ciphertext vault:v1:abcd", e.Meta, err)
 	}
 	for _, bad := range []struct {
 		status      int
@@ -260,12 +260,12 @@ func TestAWSKMS(t *testing.T) {
 	stored = sealed(t, must(t, gcmWith(of, "aws_kms.x")).State)
 	opens(t, must(t, gcmWith(of, "aws_kms.x")).State, stored)
 	if len(contexts) != 2 || contexts[0] != "map[stage:test]" || contexts[1] != contexts[0] {
-		t.Errorf("the contexts of a new key and of unwrapping it are %q", contexts)
+		t.Errorf("contexts of a new key and of unwrapping it: got %q, want map[stage:test] twice", contexts)
 	}
 	e, err := readEnvelope(golden(t, "aws_kms.tfstate"))
 	var w wrappedByAWS
 	if err != nil || json.Unmarshal(e.Meta["key_provider.aws_kms.x"], &w) != nil || string(w.Blob) != "WRAPPED" {
-		t.Errorf("metadata of OpenTofu: %q, %v", e.Meta, err)
+		t.Errorf("metadata of OpenTofu: got %q, %v, want the wrapped key WRAPPED", e.Meta, err)
 	}
 	refuse = `{"__type":"AccessDeniedException","message":"not allowed"}`
 	_, err = must(t, gcmWith(provider, "aws_kms.x")).State.Decrypt(stored)
@@ -329,7 +329,7 @@ func TestGCPKMS(t *testing.T) {
 	of := strings.Replace(provider, "key_length", "additional_authenticated_data = \"QUJD\"\n  key_length", 1)
 	opens(t, must(t, gcmWith(of, "gcp_kms.x")).State, sealed(t, must(t, gcmWith(of, "gcp_kms.x")).State))
 	if !slices.Equal(authenticated, []string{"ABC", "ABC"}) {
-		t.Errorf("encrypting and decrypting a key authenticates %q", authenticated)
+		t.Errorf("authenticated with a key: got %q, want ABC to encrypt and to decrypt", authenticated)
 	}
 	if _, err := store.Decode(golden(t, "gcp_kms.tfstate"), c); err != nil {
 		t.Errorf("a file of OpenTofu: %v", err)
@@ -364,7 +364,7 @@ func TestAlteredDerivation(t *testing.T) {
 		meta := fmt.Sprintf(`{"salt":"AAAA","iterations":%d,"hash_function":"sha512","key_length":%d}`, row.iterations, row.length)
 		key, err := p.decryption(t.Context(), nil, []byte(meta))
 		if row.ok && (err != nil || len(key) != row.length) || !row.ok && (err == nil || !strings.Contains(err.Error(), fmt.Sprint(row.iterations))) {
-			t.Errorf("%+v: %d bytes, %v", row, len(key), err)
+			t.Errorf("%+v: got a key of %d bytes, %v, want one of this length, or an error with the iterations", row, len(key), err)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func sameArguments(t *testing.T, of string, list []reference.Argument, left map[
 			typ = "object"
 		}
 		if !ok || typ != a.Type || has.required != a.Required || has.secret != a.Sensitive {
-			t.Errorf("%s.%s: of type %s, required: %t, secret: %t, known: %t", of, a.Name, typ, has.required, has.secret, ok)
+			t.Errorf("%s.%s: got type %s, required: %t, secret: %t, known: %t, want type %s, required: %t, secret: %t", of, a.Name, typ, has.required, has.secret, ok, a.Type, a.Required, a.Sensitive)
 		}
 		delete(left, a.Name)
 	}

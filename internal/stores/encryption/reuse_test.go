@@ -77,7 +77,7 @@ func TestKeyIsReused(t *testing.T) {
 			after := sealed(t, codec)
 			from, to := metaOf(t, before)["key_provider.pbkdf2.a"], metaOf(t, after)["key_provider.pbkdf2.a"]
 			if same := bytes.Equal(from, to); same != c.same {
-				t.Errorf("the key is the same: %t", same)
+				t.Errorf("the key is the same: got %t, want %t", same, c.same)
 			}
 			opens(t, must(t, c.now).State, after)
 		})
@@ -118,7 +118,7 @@ func TestKeysOfServicesAreNotReused(t *testing.T) {
 	}
 	chained.chain = chained.chain[:1]
 	if own := (metadata{}); !chained.reuse(metadata{"fixed": noMeta, "chained": noMeta, "another": nil}, own) || len(own) != 2 {
-		t.Errorf("%v", own)
+		t.Errorf("reused: got %v, want the metadata of two key providers", own)
 	}
 }
 

@@ -89,7 +89,7 @@ func TestGCPImpersonation(t *testing.T) {
 		asked = nil
 		sealed(t, set.State)
 		if len(asked) != 2 || !strings.Contains(asked[0], "a@p:generateAccessToken Bearer c4nary") || !strings.HasSuffix(asked[1], " Bearer other") {
-			t.Errorf("%s: the services were asked %q", name, asked)
+			t.Errorf("%s: got the requests %q, want one for the role, and one with its token", name, asked)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestSourceIsRemembered(t *testing.T) {
 		`{"passphrase":"${var.passphrase}","address":"https://vault.example.com"}`)
 	const plain = "base64decode var.passphrase local.vault_token https://vault.example.com passphrase"
 	if got := g.Redact(plain); got != plain {
-		t.Errorf("got %q", got)
+		t.Errorf("Redact: got %q, want it unchanged: %q", got, plain)
 	}
 }
 

@@ -109,7 +109,7 @@ func TestDamage(t *testing.T) {
 		_, err = m.Read(t.Context())
 	}
 	if err != nil || s.Damage != 0 {
-		t.Errorf("%v; %d damages left", err, s.Damage)
+		t.Errorf("Read: got %v, %d damages left, want no error and none left", err, s.Damage)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestMissing(t *testing.T) {
 			}
 			_, err = m.Read(t.Context())
 			if err != nil != test.fails || err != nil && !strings.Contains(err.Error(), `page in HTML, which may come from a proxy in between. Check the argument "storage_custom_endpoint"`) {
-				t.Errorf("the error is %v", err)
+				t.Errorf("error: got %v, want one about a page of a proxy: %t", err, test.fails)
 			}
 		})
 	}
@@ -190,10 +190,10 @@ func TestEncryptionOnTheServer(t *testing.T) {
 			continue
 		}
 		if got := r.Header.Get("X-Goog-Encryption-Key"); got != "a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s=" {
-			t.Errorf("%s %s has the key %q", r.Method, r.URL, got)
+			t.Errorf("%s %s: got the key %q, want the configured one", r.Method, r.URL, got)
 		}
 		if got := r.URL.Query().Get("kmsKeyName"); (got == "keys/1") != (r.Method == http.MethodPost) {
-			t.Errorf("%s %s names the key %q", r.Method, r.URL, got)
+			t.Errorf("%s %s: got the key %q, want keys/1 only to post", r.Method, r.URL, got)
 		}
 	}
 }

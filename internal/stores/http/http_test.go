@@ -125,7 +125,7 @@ func TestHolder(t *testing.T) {
 	}
 	var held *store.LockError
 	if _, err := b.Lock(t.Context(), storetest.Info("b")); !errors.As(err, &held) || held.Info == nil || held.Info.Who != "a" || held.Info.ID != "id-a" {
-		t.Errorf("locking: %v", err)
+		t.Errorf("locking: got %v, want it held by a as id-a", err)
 	}
 	if held.Info != nil && strings.Contains(held.Info.String(), canary) {
 		t.Error("the lock has a secret")
@@ -134,7 +134,7 @@ func TestHolder(t *testing.T) {
 		t.Errorf("it cannot be known: %v", err)
 	}
 	if err := store.ForceUnlock(t.Context(), b, "wrong"); !errors.As(err, &held) || held.Info.ID != "id-a" {
-		t.Errorf("releasing by a wrong ID: %v", err)
+		t.Errorf("releasing by a wrong ID: got %v, want it held as id-a", err)
 	}
 	if err := store.ForceUnlock(t.Context(), b, "id-a"); err != nil {
 		t.Error(err)

@@ -129,7 +129,7 @@ func TestOthersChange(t *testing.T) {
 	}
 	o := s.Objects[secret("default")]
 	if o.Metadata.Labels["team"] != "a" || o.Metadata.Labels["tfstate"] != "true" || o.Metadata.Labels["tfstateWorkspace"] != "default" {
-		t.Errorf("the labels are %v", o.Metadata.Labels)
+		t.Errorf("labels: got %v, want team a and those of the workspace default", o.Metadata.Labels)
 	}
 	s.Answer = func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPut {
@@ -139,7 +139,7 @@ func TestOthersChange(t *testing.T) {
 		return false
 	}
 	if err := m.Write(t.Context(), storetest.File(t, "l", 2, 2)); err != nil || s.Objects[secret("default")].Metadata.Labels["theirs"] != "b" {
-		t.Errorf("after a label was changed: %v", err)
+		t.Errorf("Write after a label was changed: got %v and %v, want it kept: theirs = b", err, s.Objects[secret("default")].Metadata.Labels)
 	}
 	if err := manager(t, open(t, kubernetes.Options{Access: access(s)})).Write(t.Context(), storetest.File(t, "l", 3, 3)); err != nil {
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func TestLockOfOthers(t *testing.T) {
 	_, err := m.Lock(t.Context(), storetest.Info("a"))
 	var held *store.LockError
 	if !errors.As(err, &held) || held.Info == nil || held.Info.ID != "other" {
-		t.Fatalf("locking: %v", err)
+		t.Fatalf("locking: got %v, want it held as other", err)
 	}
 	if err := store.ForceUnlock(t.Context(), m, "other"); err != nil {
 		t.Error(err)
@@ -215,7 +215,7 @@ func TestBinaryLease(t *testing.T) {
 	defer resp.Body.Close()
 	got := s.Objects[lockPath]
 	if resp.StatusCode != http.StatusCreated || got == nil {
-		t.Fatalf("the server answered %s and has %v", resp.Status, s.Objects)
+		t.Fatalf("got the answer %s and %v, want status %d and the lock", resp.Status, s.Objects, http.StatusCreated)
 	}
 	got.Metadata.UID, got.Metadata.ResourceVersion, got.Metadata.CreationTimestamp = "", "", "" // the server's
 	want := &kubeserver.Object{
@@ -232,7 +232,7 @@ func TestBinaryLease(t *testing.T) {
 	_, err = manager(t, open(t, kubernetes.Options{Access: access(s)})).Lock(t.Context(), storetest.Info("a"))
 	var held *store.LockError
 	if !errors.As(err, &held) || held.Info == nil || held.Info.ID != "me" {
-		t.Errorf("locking: %v", err)
+		t.Errorf("locking: got %v, want it held as me", err)
 	}
 }
 
@@ -310,7 +310,7 @@ func TestFiles(t *testing.T) {
 				_, err = manager(t, remote.New(service, remote.Options{})).Read(t.Context())
 			}
 			if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter")) {
-				t.Errorf("the error is %v", err)
+				t.Errorf("error: got %v, want %q (none if empty), without the secret", err, test.want)
 			}
 		})
 	}

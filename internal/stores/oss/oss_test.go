@@ -189,7 +189,7 @@ func TestOptions(t *testing.T) {
 	for _, r := range s.Seen {
 		acl, encryption := r.Header.Get("X-Oss-Object-Acl"), r.Header.Get("X-Oss-Server-Side-Encryption")
 		if put := r.Method == http.MethodPut; (acl == "private") != put || (encryption == "AES256") != put {
-			t.Errorf("%s %s has %q and %q", r.Method, r.URL, acl, encryption)
+			t.Errorf("%s %s: got %q and %q, want private and AES256 only to put", r.Method, r.URL, acl, encryption)
 		}
 	}
 }

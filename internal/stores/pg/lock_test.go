@@ -13,7 +13,7 @@ func TestCreation(t *testing.T) {
 	} {
 		l := &lock{Service: &Service{opt: opt}}
 		if got := l.creation(); got != want {
-			t.Errorf("%s.%s: %d, not %d", opt.Schema, opt.Table, got, want)
+			t.Errorf("%s.%s: got %d, want %d", opt.Schema, opt.Table, got, want)
 		}
 	}
 }

@@ -28,17 +28,30 @@ func (f *File) check() error {
 			return err
 		}
 	}
+	for _, later := range p.Deferrals {
+		if err := checkResource(later.Change); err != nil { // its provider may not be known yet
+			return err
+		}
+	}
 	return nil
 }
 
-// checkSubject returns an error unless the change has a resource.
+// checkSubject returns an error unless the change has a resource and a provider.
 func checkSubject(c *plan.Change) error {
-	r := c.Addr.Resource
-	if r.Type == "" || r.Name == "" || r.Mode.Fleeting() {
-		return corrupt("it has a change of something that is not a resource")
+	if err := checkResource(c); err != nil {
+		return err
 	}
 	if c.Provider.Provider.Type == "" {
 		return corrupt("its change of %s names no provider", c.Object())
+	}
+	return nil
+}
+
+// checkResource returns an error unless the change has a resource.
+func checkResource(c *plan.Change) error {
+	r := c.Addr.Resource
+	if r.Type == "" || r.Name == "" || r.Mode.Fleeting() {
+		return corrupt("it has a change of something that is not a resource")
 	}
 	return nil
 }

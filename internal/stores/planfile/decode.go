@@ -22,6 +22,7 @@ type decoder struct {
 	resources []addr.AbsResource
 	blocks    []addr.ConfigResource
 	providers []addr.ProviderConfig
+	deferred  bool // the current part is a deferral
 }
 
 // fail records the first error.
@@ -176,6 +177,7 @@ func (d *decoder) targets(targets []target) []addr.Target {
 	var out []addr.Target
 	for _, t := range targets {
 		o := addr.Target{Module: at(d, d.modules, t.Module, "module"), Key: t.Key, ModuleKeyless: t.Keyless}
+		d.specific(o.Module, o.Key)
 		if t.Resource != nil {
 			r := at(d, d.resources, *t.Resource, "resource")
 			o.Resource = &r.Resource
@@ -187,17 +189,26 @@ func (d *decoder) targets(targets []target) []addr.Target {
 
 // instance decodes the address of a resource instance.
 func (d *decoder) instance(i instance) addr.Instance {
-	return at(d, d.resources, i.Resource, "resource").Instance(i.Key)
+	r := at(d, d.resources, i.Resource, "resource")
+	d.specific(r.Module, i.Key)
+	return r.Instance(i.Key)
+}
+
+// provider decodes a provider configuration.
+func (d *decoder) provider(i int) addr.ProviderConfig {
+	p := at(d, d.providers, i, "provider configuration")
+	d.specific(p.Module, p.Key)
+	return p
 }
 
 // change decodes one change. The result is valid only if d.err is nil.
 func (d *decoder) change(in *change) *plan.Change {
 	c := &plan.Change{
-		Addr: d.instance(in.Addr), Deposed: addr.Deposed(in.Deposed), Provider: at(d, d.providers, in.Provider, "provider configuration"),
+		Addr: d.instance(in.Addr), Deposed: addr.Deposed(in.Deposed), Provider: d.provider(in.Provider),
 		Action: d.action(in.Action), Reason: plan.Reason(in.Reason), RequiredReplace: d.paths(in.RequiredReplace),
 		Before: d.value(in.Before), After: d.value(in.After), PriorPrivate: in.PriorPrivate, PlannedPrivate: in.PlannedPrivate,
 		PriorIdentity: d.value(in.PriorIdentity), PlannedIdentity: d.value(in.PlannedIdentity), SchemaVersion: in.SchemaVersion,
-		CreateBeforeDestroy: in.CreateBeforeDestroy, GeneratedConfig: in.GeneratedConfig,
+		CreateBeforeDestroy: in.CreateBeforeDestroy, KeepsReplaced: in.KeepsReplaced, GeneratedConfig: in.GeneratedConfig,
 	}
 	if in.PrevAddr != nil {
 		c.PrevAddr = d.instance(*in.PrevAddr)
@@ -229,7 +240,9 @@ func (d *decoder) deps(in []dep) []plan.Dep {
 	}
 	out := make([]plan.Dep, len(in))
 	for i, dp := range in {
-		out[i] = plan.Dep{Resource: at(d, d.resources, dp.Resource, "resource"), Key: dp.Key, All: dp.All, Modules: dp.Modules, Within: at(d, d.modules, dp.Within, "module instance")}
+		r := at(d, d.resources, dp.Resource, "resource")
+		d.specific(r.Module, dp.Key)
+		out[i] = plan.Dep{Resource: r, Key: dp.Key, All: dp.All, Modules: dp.Modules, Within: at(d, d.modules, dp.Within, "module instance")}
 	}
 	return out
 }

@@ -9,7 +9,7 @@ import (
 
 // header is the first entry. Its members keep their meaning in all versions of the format.
 //
-//	{"format":5,"version":"1.0.0"}
+//	{"format":6,"version":"1.0.0"}
 type header struct {
 	Format  int    `json:"format"`
 	Version string `json:"version"`
@@ -43,9 +43,10 @@ type document struct {
 	Config   []configFile      `json:"config,omitempty"`
 	Schemas  []schemas         `json:"provider_schemas,omitempty"`
 
-	Changes int `json:"changes"`
-	Drift   int `json:"drift"`
-	Adopted int `json:"adopted,omitempty"`
+	Changes  int `json:"changes"`
+	Drift    int `json:"drift"`
+	Deferred int `json:"deferred,omitempty"`
+	Adopted  int `json:"adopted,omitempty"`
 
 	tables
 }
@@ -193,6 +194,7 @@ type change struct {
 	Deps                []dep      `json:"deps,omitempty"`
 	StateDeps           []int      `json:"state_deps,omitempty"`
 	CreateBeforeDestroy bool       `json:"create_before_destroy,omitempty"`
+	KeepsReplaced       bool       `json:"keeps_replaced,omitempty"`
 	Importing           *importing `json:"importing,omitempty"`
 	GeneratedConfig     string     `json:"generated_config,omitempty"`
 	Withheld            []withheld `json:"ephemeral_attributes,omitempty"`

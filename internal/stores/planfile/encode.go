@@ -27,6 +27,7 @@ type encoder struct {
 	resources map[addr.AbsResource]int
 	blocks    map[addr.ConfigResource]int
 	providers map[addr.ProviderConfig]int
+	deferred  bool // the current part is a deferral
 }
 
 // typeHint is the type of the previous value with the same origin. Most values of one origin share a type,
@@ -60,6 +61,7 @@ func (e *encoder) change(c *plan.Change) (*change, error) {
 	out := &change{
 		Deposed: string(c.Deposed), Action: c.Action.String(), Reason: string(c.Reason), SchemaVersion: c.SchemaVersion,
 		PriorPrivate: c.PriorPrivate, PlannedPrivate: c.PlannedPrivate, CreateBeforeDestroy: c.CreateBeforeDestroy, GeneratedConfig: c.GeneratedConfig,
+		KeepsReplaced: c.KeepsReplaced,
 	}
 	var x failing
 	out.Addr = e.instance(&x, c.Addr)
@@ -117,7 +119,7 @@ func (e *encoder) document(doc *document, f *File) error {
 	if p.LeakPolicy != leak.Standard {
 		doc.LeakGuard = p.LeakPolicy.String()
 	}
-	doc.Changes, doc.Drift = len(p.Changes), len(p.Drift)
+	doc.Changes, doc.Drift, doc.Deferred = len(p.Changes), len(p.Drift), len(p.Deferrals)
 	doc.Variables = make(map[string]*sealed, len(p.Variables))
 	for _, name := range sortedKeys(p.Variables) {
 		doc.Variables[name] = e.sealed(&x, "", p.Variables[name])
@@ -163,6 +165,7 @@ func (e *encoder) results(x *failing, doc *document, p *plan.Plan) {
 // deps encodes dependencies.
 func (e *encoder) deps(x *failing, deps []plan.Dep) (out []dep) {
 	for _, d := range deps {
+		e.specific(x, d.Resource.Module, d.Key)
 		out = append(out, dep{Resource: e.resource(x, d.Resource), Key: e.key(x, d.Key), All: d.All, Modules: d.Modules, Within: e.module(x, d.Within)})
 	}
 	return out
@@ -180,6 +183,7 @@ func providerText(p addr.Provider) string {
 func (e *encoder) targets(x *failing, targets []addr.Target) []target {
 	var out []target
 	for _, t := range targets {
+		e.specific(x, t.Module, t.Key)
 		o := target{Module: e.module(x, t.Module), Key: e.key(x, t.Key), Keyless: t.ModuleKeyless}
 		if t.Resource != nil {
 			r := e.resource(x, addr.AbsResource{Module: t.Module, Resource: *t.Resource})
@@ -200,6 +204,7 @@ func (e *encoder) key(x *failing, k addr.Key) addr.Key {
 
 // instance encodes the address of a resource instance.
 func (e *encoder) instance(x *failing, i addr.Instance) instance {
+	e.specific(x, i.Module, i.Key)
 	return instance{Resource: e.resource(x, i.Abs()), Key: e.key(x, i.Key)}
 }
 
@@ -238,6 +243,7 @@ func (e *encoder) block(_ *failing, r addr.ConfigResource) int {
 
 // provider returns the index of a provider configuration, after adding it if it is new.
 func (e *encoder) provider(x *failing, p addr.ProviderConfig) int {
+	e.specific(x, p.Module, p.Key)
 	if i, ok := e.providers[p]; ok {
 		return i
 	}

@@ -51,7 +51,7 @@ func encodeInvocations(e *encoder, x *failing, list []*plan.Invocation) (out []i
 func decodeInvocations(d *decoder, list []invocation) (out []*plan.Invocation) {
 	for _, i := range list {
 		one := &plan.Invocation{
-			Action: d.instance(i.Action), Provider: at(d, d.providers, i.Provider, "provider configuration"), Config: d.value(i.Config),
+			Action: d.instance(i.Action), Provider: d.provider(i.Provider), Config: d.value(i.Config),
 			Ephemeral: d.paths(i.Ephemeral), Undecided: i.Undecided, Deps: d.deps(i.Deps),
 		}
 		if r := one.Action.Resource; r.Mode != addr.Action || r.Type == "" || r.Name == "" {

@@ -17,7 +17,7 @@ import (
 )
 
 // format is the version of the format that Write writes. Read refuses others.
-const format = 5
+const format = 6
 
 // File is a saved plan.
 type File struct {
@@ -79,18 +79,19 @@ func Is(header []byte) bool {
 // Names of the entries. A configuration file is stored below configDir under its own path if that is inside
 // the root directory, otherwise numbered below outsideDir.
 const (
-	entryHeader  = "mayfly"
-	entryPlan    = "plan.json"
-	entryChanges = "changes.jsonl"
-	entryDrift   = "drift.jsonl"
-	entryBase    = "state.json"
-	entryAdopted = "adopted.jsonl"
-	entryScope   = "scope.json"
-	entryModules = "modules.json"
-	entryLock    = "lock.hcl"
-	configDir    = "config/"
-	outsideDir   = "outside/"
-	schemasDir   = "schemas/"
+	entryHeader   = "mayfly"
+	entryPlan     = "plan.json"
+	entryChanges  = "changes.jsonl"
+	entryDrift    = "drift.jsonl"
+	entryDeferred = "deferred.jsonl"
+	entryBase     = "state.json"
+	entryAdopted  = "adopted.jsonl"
+	entryScope    = "scope.json"
+	entryModules  = "modules.json"
+	entryLock     = "lock.hcl"
+	configDir     = "config/"
+	outsideDir    = "outside/"
+	schemasDir    = "schemas/"
 
 	// entryForeign is the plan's entry in files of OpenTofu and Terraform.
 	entryForeign = "tfplan"

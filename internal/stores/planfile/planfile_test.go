@@ -91,7 +91,7 @@ func fullChange(t testing.TB) *plan.Change {
 		PriorIdentity: seal(t, cty.StringVal("i")), PlannedIdentity: seal(t, cty.StringVal("j")), SchemaVersion: 7,
 		Deps:                []plan.Dep{{Resource: res, All: true}, {Resource: res, All: true, Modules: true}, {Resource: res, All: true, Modules: true, Within: res.Module}, {Resource: res, Key: addr.StringKey("k")}, {Resource: addr.AbsResource{Resource: res.Resource}}},
 		StateDeps:           []addr.ConfigResource{res.Config(), {Resource: addr.Resource{Type: "t", Name: "o"}}},
-		CreateBeforeDestroy: true, Importing: &plan.Importing{ID: "x", Identity: seal(t, cty.True)}, GeneratedConfig: "resource {\n}\n",
+		CreateBeforeDestroy: true, KeepsReplaced: true, Importing: &plan.Importing{ID: "x", Identity: seal(t, cty.True)}, GeneratedConfig: "resource {\n}\n",
 		Withheld: []plan.Withheld{{Path: cty.GetAttrPath("rule").IndexInt(1).GetAttr("password"), Status: plan.WithheldChanged}, {
 			Path: cty.GetAttrPath("token"), Status: plan.WithheldUnknown, Computed: true, Consumers: []addr.Instance{res.Instance(addr.IntKey(3)), res.Instance(addr.StringKey("k"))},
 			Missed: []addr.Instance{res.Instance(addr.IntKey(4))},
@@ -108,6 +108,21 @@ func fullInvocation(t testing.TB) *plan.Invocation {
 	}
 }
 
+// fullDeferrals has a deferral with everything, and ones with unknown keys everywhere.
+func fullDeferrals(t testing.TB) []*plan.Deferral {
+	generic := addr.Instance{Module: addr.RootInstance.Child("m", addr.AnyKey), Resource: addr.Resource{Type: "t", Name: "n"}, Key: addr.AnyKey}
+	return []*plan.Deferral{
+		{Change: fullChange(t), Reason: plan.DeferredPrereq, WaitsFor: fullChange(t).Deps},
+		{
+			Change: &plan.Change{
+				Addr: generic, PrevAddr: generic, Action: plan.Create, After: seal(t, cty.EmptyObjectVal), Deps: []plan.Dep{{Resource: generic.Abs(), Key: addr.AnyKey}},
+				Provider: addr.ProviderConfig{Provider: addr.DefaultProvider("random"), Alias: "any", Key: addr.AnyKey},
+			},
+			Reason: plan.DeferredCountUnknown,
+		},
+	}
+}
+
 func fullFile(t testing.TB) *File {
 	base, prior := testState(t, 1), testState(t, 2)
 	base.Checks = []state.CheckResult{{Kind: "check", Config: "check.c", Status: state.CheckPass}}
@@ -115,6 +130,7 @@ func fullFile(t testing.TB) *File {
 	p := &plan.Plan{
 		Mode: plan.RefreshOnly, Changes: []*plan.Change{fullChange(t), {Addr: instanceAt(t, "t.n"), Action: plan.Forget}},
 		Drift:       []*plan.Change{{Addr: instanceAt(t, "t.drift"), Action: plan.Delete, Before: seal(t, cty.True)}},
+		Deferrals:   fullDeferrals(t),
 		Outputs:     []*plan.OutputChange{{Name: "o", Action: plan.Update, Before: seal(t, cty.Zero), After: seal(t, cty.DynamicVal), Sensitive: true, Deps: fullChange(t).Deps}},
 		Invocations: []*plan.Invocation{fullInvocation(t), {Action: instanceAt(t, "action.t.plain")}},
 		Checks: []state.CheckResult{{
@@ -228,12 +244,12 @@ func TestEveryFieldIsKnown(t *testing.T) {
 	want := map[reflect.Type]int{reflect.TypeFor[plan.Dep](): 5, reflect.TypeFor[addr.Target](): 4, reflect.TypeFor[addr.Instance](): 3}
 	for typ, n := range want {
 		if typ.NumField() != n {
-			t.Errorf("%s has %d fields, the codec knows %d", typ, typ.NumField(), n)
+			t.Errorf("%s: got %d fields, want the %d that the codec knows", typ, typ.NumField(), n)
 		}
 	}
 	for _, a := range actions {
 		if actionsByName[a.String()] != a {
-			t.Errorf("action %s", a)
+			t.Errorf("action %s: got %s by its name, want the same", a, actionsByName[a.String()])
 		}
 	}
 }
@@ -275,11 +291,11 @@ func TestHoldsNothingElse(t *testing.T) {
 		all = append(all, content...)
 		names = append(names, e.Name)
 		if !e.Modified.Equal(epoch) || e.Comment != "" || e.ExternalAttrs != 0 {
-			t.Errorf("%s: time %s, comment %q, attributes %x", e.Name, e.Modified, e.Comment, e.ExternalAttrs)
+			t.Errorf("%s: got time %s, comment %q, attributes %x, want %s and none", e.Name, e.Modified, e.Comment, e.ExternalAttrs, epoch)
 		}
 	}
 	want := []string{
-		"mayfly", "changes.jsonl", "drift.jsonl", "outside/0", "outside/1", "config/main.tf", "config/sub/z.tf.json", "schemas/0", "schemas/1",
+		"mayfly", "changes.jsonl", "drift.jsonl", "deferred.jsonl", "outside/0", "outside/1", "config/main.tf", "config/sub/z.tf.json", "schemas/0", "schemas/1",
 		"state.json", "adopted.jsonl", "scope.json", "modules.json", "lock.hcl", "plan.json",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {

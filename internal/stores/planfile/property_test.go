@@ -115,6 +115,13 @@ func TestAnyPlanRoundTrips(t *testing.T) {
 			Mode: plan.Mode(rapid.IntRange(0, 2).Draw(rt, "mode")), Changes: rapid.SliceOfN(anyChange(), 0, 4).Draw(rt, "changes"),
 			Drift: rapid.SliceOfN(anyChange(), 0, 2).Draw(rt, "drift"), ForceReplace: rapid.SliceOfN(anyInstance(), 0, 2).Draw(rt, "replace"),
 		}
+		for _, c := range rapid.SliceOfN(anyChange(), 0, 3).Draw(rt, "deferrals") {
+			if rapid.Bool().Draw(rt, "any key") {
+				c.Addr.Key, c.Provider.Key = addr.AnyKey, addr.AnyKey
+				c.Addr.Module = c.Addr.Module.Child("m", addr.AnyKey)
+			}
+			p.Deferrals = append(p.Deferrals, &plan.Deferral{Change: c, Reason: rapid.SampledFrom(deferralReasons).Draw(rt, "reason"), WaitsFor: c.Deps})
+		}
 		for _, i := range rapid.SliceOfN(anyInstance(), 0, 3).Draw(rt, "targets") {
 			p.Targets = append(p.Targets, addr.Target{Module: i.Module, Resource: &i.Resource, Key: i.Key}, addr.Target{Module: i.Module, ModuleKeyless: true})
 		}

@@ -61,6 +61,9 @@ func decode(r io.ReaderAt, size int64) (*File, error) {
 	if f.Plan.Drift, err = p.changes(entryDrift, doc.Drift, d); err != nil {
 		return nil, err
 	}
+	if f.Plan.Deferrals, err = p.deferrals(doc.Deferred, d); err != nil {
+		return nil, err
+	}
 	if err := p.parts(f, &doc); err != nil {
 		return nil, err
 	}

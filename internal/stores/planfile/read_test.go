@@ -41,7 +41,7 @@ func zipOf(t testing.TB, entries ...string) []byte {
 func decodeBytes(src []byte) (*File, error) { return decode(bytes.NewReader(src), int64(len(src))) }
 
 func TestReadRefuses(t *testing.T) {
-	head := `{"format":5,"version":"1"}`
+	head := `{"format":6,"version":"1"}`
 	doc := func(member string) []byte {
 		return zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{},`+member+`}`)
 	}
@@ -52,6 +52,10 @@ func TestReadRefuses(t *testing.T) {
 	adopted := func(lines string) []byte {
 		return zipOf(t, "mayfly", head, "state.json", `{"version":4,"terraform_version":"1.0.0","serial":1,"lineage":"l","resources":[]}`, "adopted.jsonl", lines, "plan.json",
 			`{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{"lineage":"l","serial":1,"version":"1.0.0"},"adopted":1}`)
+	}
+	deferred := func(line string) []byte {
+		return zipOf(t, "mayfly", head, "deferred.jsonl", line, "plan.json",
+			`{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{},"deferred":1,"resources":[{"mode":"resource"}],"provider_configs":[{}]}`)
 	}
 	good := write(t, fullFile(t))
 	flipped := slices.Clone(good)
@@ -68,7 +72,8 @@ func TestReadRefuses(t *testing.T) {
 		"cut in half":    {good[:len(good)/2], ErrCorrupt, "cut off"},
 		"peer":           {zipOf(t, "tfplan", "x", "tfstate", "{}"), ErrForeign, "OpenTofu or Terraform"},
 		"other zip":      {zipOf(t, "readme", "x"), ErrNotPlan, "other content"},
-		"newer":          {zipOf(t, "mayfly", `{"format":6,"version":"9.9","x":1}`), ErrVersion, `"9.9", in format 6`},
+		"newer":          {zipOf(t, "mayfly", `{"format":7,"version":"9.9","x":1}`), ErrVersion, `"9.9", in format 7`},
+		"older":          {zipOf(t, "mayfly", `{"format":4,"version":"0.1"}`), ErrVersion, `"0.1", in format 4, and this program reads only format 6`},
 		"bad header":     {zipOf(t, "mayfly", `[]`), ErrCorrupt, "mayfly"},
 		"no plan":        {zipOf(t, "mayfly", head), ErrCorrupt, `"plan.json" is missing`},
 		"not JSON":       {zipOf(t, "mayfly", head, "plan.json", `{"s3cret`), ErrCorrupt, "incomplete"},
@@ -105,6 +110,14 @@ func TestReadRefuses(t *testing.T) {
 		"key":            {doc(`"force_replace":[{"resource":0,"key":-1}]`), ErrCorrupt, "cannot be read"},
 		"action":         {changed(`{"action":"s"}`), ErrCorrupt, "unknown action"},
 		"null change":    {changed(`null`), ErrCorrupt, "unknown action"},
+		"any key":        {changed(`{"action":"no-op","addr":{"key":true}}`), ErrCorrupt, "a key that is not known"},
+		"any module":     {doc(`"modules":[{"call":"m","key":true}],"targets":[{"module":1}]`), ErrCorrupt, "a key that is not known"},
+		"any dependency": {changed(`{"action":"no-op","deps":[{"resource":0,"key":true}]}`), ErrCorrupt, "a key that is not known"},
+		"any provider":   {doc(`"resources":[{"mode":"action","type":"t","name":"n"}],"provider_configs":[{"key":true}],"action_invocations":[{}]`), ErrCorrupt, "a key that is not known"},
+		"reason":         {deferred(`{"change":{"action":"create"},"reason":"s3cret"}`), ErrCorrupt, "a reason that is not valid"},
+		"no change":      {deferred(`{"reason":"deferred_prereq"}`), ErrCorrupt, "has no change"},
+		"few deferred":   {deferred(``), ErrCorrupt, `records 1 changes for its entry "deferred.jsonl"`},
+		"torn deferred":  {deferred(`{"reason":`), ErrCorrupt, "incomplete or not valid"},
 		"too few":        {changed(``), ErrCorrupt, "records 1"},
 		"too many":       {changed(`{"action":"no-op"}{"action":"no-op"}`), ErrCorrupt, "records 1"},
 		"block":          {changed(`{"action":"no-op","state_deps":[0]}`), ErrCorrupt, "a resource block that is not in it"},
@@ -122,7 +135,7 @@ func TestReadRefuses(t *testing.T) {
 				t.Fatalf("error %v, want %v with %q", err, test.kind, test.text)
 			}
 			if name != "unknown member" && strings.Contains(err.Error(), "s3cret") {
-				t.Errorf("the error quotes the content: %v", err)
+				t.Errorf("got %v, want an error that does not quote the content", err)
 			}
 		})
 	}
@@ -161,7 +174,7 @@ func TestReadRefusesIncomplete(t *testing.T) {
 			test.edit(f)
 			_, err := ReadBytes(write(t, f))
 			if test.want == "" && err != nil || test.want != "" && (!errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), test.want)) {
-				t.Errorf("got %v", err)
+				t.Errorf("got %v, want %q (none if empty)", err, test.want)
 			}
 		})
 	}
@@ -217,7 +230,7 @@ func TestIs(t *testing.T) {
 		want    bool
 	}{"plan": {write(t, fullFile(t)), true}, "peer": {zipOf(t, "tfplan", ""), true}, "state": {[]byte("{}"), false}, "empty": {nil, false}} {
 		if got := Is(test.content); got != test.want {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("Is(%s): got %t, want %t", name, got, test.want)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func sealAs(t *rapid.T, v cty.Value, ty cty.Type) value.Durable {
 func mustLive(t *rapid.T, what string, d value.Durable, want cty.Value) {
 	got, err := d.Live()
 	if err != nil || !got.RawEquals(want) {
-		t.Fatalf("%s: %#v became %#v, %v", what, want, got, err)
+		t.Fatalf("%s: got %#v, %v, want %#v", what, got, err, want)
 	}
 }
 
@@ -82,10 +82,10 @@ func mustDecode(t *rapid.T, what string, s *state.State, a addr.Object, was *sta
 	}
 	got, err := o.Decode(oddObject)
 	if err != nil || !got.RawEquals(want) {
-		t.Fatalf("%s: %#v became %#v, %v", what, want, got, err)
+		t.Fatalf("%s: got %#v, %v, want %#v", what, got, err, want)
 	}
 	if !o.Equal(was) {
-		t.Fatalf("%s: the record of %s is another one", what, a)
+		t.Fatalf("%s: got another record of %s: %+v, want %+v", what, a, o, was)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestWhatIsWrittenCanBeRead(t *testing.T) {
 			rt.Fatal(diff)
 		}
 		if again, err := state.Write(back); err != nil || !bytes.Equal(again, src) {
-			rt.Fatalf("written again, the state is another one: %v", err)
+			rt.Fatalf("written again: got %v and\n%s\nwant\n%s", err, again, src)
 		}
 
 		replayed := replay(rt, f.Meta, state.ObjectChange{Object: current, Provider: pc, New: o}, state.ObjectChange{Object: deposed, Provider: pc, New: old})
@@ -182,10 +182,10 @@ func TestLargeNumbersCanBeRead(t *testing.T) {
 			t.Fatal(i, err)
 		}
 		if got, err := f.State.Object(a).Decode(ty); err != nil || !got.RawEquals(whole) {
-			t.Errorf("%d: the object became another one, %v", i, err)
+			t.Errorf("%d: got the object %#v, %v, want %#v", i, got, err, whole)
 		}
 		if got, err := f.State.Outputs["o"].Value.Live(); err != nil || !got.RawEquals(whole) {
-			t.Errorf("%d: the output became another one, %v", i, err)
+			t.Errorf("%d: got the output %#v, %v, want %#v", i, got, err, whole)
 		}
 	}
 }

@@ -32,6 +32,7 @@ func Write(w io.Writer, f *File) error {
 	e := newEncoder()
 	p.changes(entryChanges, f.Plan.Changes, e)
 	p.changes(entryDrift, f.Plan.Drift, e)
+	p.deferrals(f.Plan.Deferrals, e)
 	p.do(func() error { return e.document(doc, f) })
 	p.config(doc, f.Config)
 	p.schemas(doc, f.Schemas)

@@ -33,14 +33,14 @@ func TestSilence(t *testing.T) {
 		b := &blob{&service{stores: silent{}}, store.DefaultWorkspace}
 		begun := time.Now()
 		if _, _, err := b.Get(t.Context()); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != answerTime {
-			t.Errorf("%v after %s", err, time.Since(begun))
+			t.Errorf("Get: got %v after %s, want %v after %s", err, time.Since(begun), context.DeadlineExceeded, answerTime)
 		}
 		stop := errors.New("interrupted")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(stop) })
 		begun = time.Now()
 		if _, err := b.Put(ctx, []byte(storetest.Info("a").Who), ""); !errors.Is(err, stop) || time.Since(begun) != time.Second {
-			t.Errorf("%v after %s", err, time.Since(begun))
+			t.Errorf("Put: got %v after %s, want %v after 1s", err, time.Since(begun), stop)
 		}
 	})
 }

@@ -96,7 +96,7 @@ func TestReadingFaults(t *testing.T) {
 				t.Error("a state that cannot be read is replaced")
 			}
 			if left, err := os.ReadFile(simcloud.StatePath(simcloud.StateDir(cloud, "d"), store.DefaultWorkspace)); err != nil || string(left) != string(content) {
-				t.Errorf("the state has changed: %v", err)
+				t.Errorf("state: got %q, %v, want it unchanged: %q", left, err, content)
 			}
 		})
 	}
@@ -154,7 +154,7 @@ func TestCrashWhileLocked(t *testing.T) {
 		t.Error("the state is locked")
 	}
 	if left, err := os.ReadFile(path); err != nil || string(left) != string(content) {
-		t.Errorf("the state has changed: %v", err)
+		t.Errorf("state: got %q, %v, want it unchanged: %q", left, err, content)
 	}
 }
 
@@ -175,7 +175,7 @@ func TestForceUnlock(t *testing.T) {
 	_, err := managers[1].Lock(t.Context(), storetest.Info("b"))
 	var held *store.LockError
 	if !errors.As(err, &held) || held.Info == nil || !strings.HasPrefix(held.Info.ID, "sim-") || held.Info.Operation != "test" || held.Info.Created.IsZero() {
-		t.Fatalf("the holder is %+v", held)
+		t.Fatalf("holder: got %+v, want one with an ID of sim, the operation test and a time", held)
 	}
 	r := managers[1].(store.Recoverer)
 	if err := r.ForceUnlock(t.Context(), "wrong"); err == nil || !strings.Contains(err.Error(), held.Info.ID) {
@@ -210,7 +210,7 @@ func TestOneProcessPerConfiguration(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := []int{1, 1, 2}[i]; len(ps.using) != want {
-			t.Errorf("%d processes after %d openings", len(ps.using), i+1)
+			t.Errorf("after %d openings: got %d processes, want %d", i+1, len(ps.using), want)
 		}
 	}
 }
@@ -219,7 +219,7 @@ func TestHolderIn(t *testing.T) {
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	got := holderIn(fmt.Sprintf("Locked: it is.\n\nLock Info:\n  ID:        x\n  Operation: plan\n  Who:       me@here\n  Created:   %s\n", now))
 	if got == nil || got.ID != "x" || got.Operation != "plan" || got.Who != "me@here" || !got.Created.Equal(now) {
-		t.Errorf("got %+v", got)
+		t.Errorf("holderIn: got %+v, want x of me@here with the operation plan at %s", got, now)
 	}
 	if got := holderIn("The ID of nothing: none"); got != nil {
 		t.Errorf("got %+v", got)

@@ -36,7 +36,7 @@ func TestForeignJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after := f.snapshot(); after != before {
-		t.Errorf("it was %s and is %s", before, after)
+		t.Errorf("got %s, want it as before: %s", after, before)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestJournalWithoutLock(t *testing.T) {
 		t.Errorf("a journal beside the one of another run: %v", err)
 	}
 	if after := f.snapshot(); after != before {
-		t.Errorf("it was %s and is %s", before, after)
+		t.Errorf("got %s, want it as before: %s", after, before)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestRunEndsWhileRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if file, err := m.Read(t.Context()); err != nil || !ended || file.Serial != 9 {
-		t.Errorf("read %v, %v", file, err)
+		t.Errorf("Read: got %v, %v, ended: %t, want serial 9, ended", file, err, ended)
 	}
 }
 

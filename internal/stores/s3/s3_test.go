@@ -158,14 +158,14 @@ func TestTable(t *testing.T) {
 			}
 			var held *store.LockError
 			if _, err := b.Lock(t.Context(), storetest.Info("b")); !errors.As(err, &held) || held.Info.ID != id {
-				t.Errorf("locking twice: %v", err)
+				t.Errorf("locking twice: got %v, want it held as %s", err, id)
 			}
 			if err := a.Unlock(t.Context(), id); err != nil {
 				t.Fatal(err)
 			}
 			s.Mu.Lock()
 			if len(s.Items) != 1 || len(s.Objects) != 1 {
-				t.Errorf("there are the items %v and the objects %v", s.Items, s.Objects)
+				t.Errorf("got the items %v and the objects %v, want one of each", s.Items, s.Objects)
 			}
 			s.Objects["k"] += " "
 			s.Mu.Unlock()
@@ -250,7 +250,7 @@ func TestEncryptionOnTheServer(t *testing.T) {
 				}
 			}
 			if puts != 1 {
-				t.Errorf("%d objects were stored", puts)
+				t.Errorf("objects stored: got %d, want 1", puts)
 			}
 		})
 	}

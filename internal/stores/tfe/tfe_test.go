@@ -147,14 +147,14 @@ func TestWorkspaces(t *testing.T) {
 			}
 		}
 		if got, err := all.Workspaces(t.Context()); err != nil || fmt.Sprint(got) != test.want {
-			t.Errorf("%v %v, not %s", got, err, test.want)
+			t.Errorf("Workspaces: got %v, %v, want %s", got, err, test.want)
 		}
 	}
 	if w := s.Workspaces["new"]; w.Mode != "local" || !slices.Equal(w.Tags, tagged.Tags) || w.Locked {
-		t.Errorf("the new workspace is %v", w)
+		t.Errorf("new workspace: got %v, want it local, with the tags %v, not locked", w, tagged.Tags)
 	}
 	if err := open(projected, t.TempDir()).CreateWorkspace(t.Context(), "z"); err != nil || s.Workspaces["z"].Project != tfeserver.Project {
-		t.Errorf("a workspace in a project: %v %v", err, s.Workspaces["z"])
+		t.Errorf("workspace in a project: got %v, %v, want the project %s", err, s.Workspaces["z"], tfeserver.Project)
 	}
 	projected.Project = "nope"
 	if err := open(projected, t.TempDir()).CreateWorkspace(t.Context(), "y"); err == nil || !strings.Contains(err.Error(), `no project "nope"`) {
@@ -215,7 +215,7 @@ func TestLockOfOthers(t *testing.T) {
 	_, err := m.Lock(t.Context(), storetest.Info("a"))
 	var held *store.LockError
 	if !errors.As(err, &held) || held.Info == nil || held.Info.ID != "org/app" || held.Info.Info != w.Reason {
-		t.Fatalf("locking: %v", err)
+		t.Fatalf("locking: got %v, want it held as org/app with the reason %q", err, w.Reason)
 	}
 	if err := m.Write(t.Context(), storetest.File(t, "l", 1, 1)); !errors.As(err, &held) {
 		t.Errorf("writing without a lock: %v", err)

@@ -98,7 +98,7 @@ func TestLay(t *testing.T) {
 	defer d.Close()
 	images, err := d.Left()
 	if err != nil || len(images) != 1 || images[0].Key() != m.Key() {
-		t.Errorf("%q, %v", images, err)
+		t.Errorf("Left: got %q, %v, want the image %q alone", images, err, m.Key())
 	}
 }
 
@@ -116,6 +116,6 @@ func TestManyNames(t *testing.T) {
 	}
 	images, err := d.Left()
 	if want := 2 + 2*(maxPending+1); err != nil || len(images) != want {
-		t.Errorf("%d images rather than %d, %v", len(images), want, err)
+		t.Errorf("Left: got %d images, %v, want %d", len(images), err, want)
 	}
 }

@@ -49,7 +49,7 @@ func TestWithin(t *testing.T) {
 			out, err := cmd.Output()
 			dirs := strings.Fields(string(out))
 			if len(dirs) != 3 || cmd.ProcessState.ExitCode() != want {
-				t.Fatalf("%v, output %q", err, out)
+				t.Fatalf("got %v, output %q, want exit status %d, and 3 directories", err, out, want)
 			}
 			dir, temp, executables := dirs[0], dirs[1], dirs[2]
 			if end != "return" && dir != temp {
@@ -76,11 +76,11 @@ func TestWithinOtherPlace(t *testing.T) {
 	t.Setenv("TMP", place) // on Windows
 	status := Within(func(dir string) int {
 		if filepath.Dir(dir) != place || os.TempDir() != place {
-			t.Errorf("the directory is %s, the place for temporary files %s", dir, os.TempDir())
+			t.Errorf("got the directory %s, and %s for temporary files, want both in %s", dir, os.TempDir(), place)
 		}
 		return 5
 	})
 	if left, err := os.ReadDir(place); status != 5 || err != nil || len(left) > 0 {
-		t.Errorf("status %d, left %v, error %v", status, left, err)
+		t.Errorf("got status %d, %v left, %v, want status 5, and nothing left", status, left, err)
 	}
 }

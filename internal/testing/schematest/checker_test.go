@@ -31,7 +31,7 @@ func TestChecker(t *testing.T) {
 	} {
 		schema, err := checker.Ask(socket, c.request)
 		if schema != c.schema || (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
-			t.Errorf("%+v: schema %q, error %v", c.request, schema, err)
+			t.Errorf("%+v: got schema %q, error %v, want %q and an error with %q (none if empty)", c.request, schema, err, c.schema, c.wrong)
 		}
 	}
 	_ = l.Close() // it has no more clients

@@ -25,12 +25,12 @@ func TestSchemas(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		if doc["$schema"] != "https://json-schema.org/draft/2020-12/schema" || doc["$id"] != schemas.Base+name+".json" || doc["title"] == nil {
-			t.Errorf("%s.json lacks its dialect, identifier or title", name)
+			t.Errorf("%s.json: got dialect %v, identifier %v, title %v, want all of them", name, doc["$schema"], doc["$id"], doc["title"])
 		}
 		described(t, name, doc)
 		var again bytes.Buffer
 		if err := json.Indent(&again, bytes.TrimSpace(text), "", "  "); err != nil || again.String()+"\n" != string(text) {
-			t.Errorf("%s.json is not indented by two spaces", name)
+			t.Errorf("%s.json: got\n%s\nwant it indented by two spaces:\n%s", name, text, again.String())
 		}
 	}
 }
@@ -87,14 +87,14 @@ func TestStrict(t *testing.T) {
 		{"examination", `{"format_version":"1.0","problems":0,"notes":1,"groups":[{"name":"n","title":"N","findings":[{"level":"note","subject":"s","text":"t"}]}]}`, false, true},
 	} {
 		if err := Check(c.name, []byte(c.doc)); (err == nil) != c.ok {
-			t.Errorf("%s %s: %v", c.name, c.doc, err)
+			t.Errorf("%s %s: got %v, want success %t", c.name, c.doc, err, c.ok)
 		}
 		var value any
 		if err := json.Unmarshal([]byte(c.doc), &value); err != nil {
 			t.Fatal(err)
 		}
 		if err := published[c.name].Validate(value); (err == nil) != c.open {
-			t.Errorf("as published: %s %s: %v", c.name, c.doc, err)
+			t.Errorf("as published, %s %s: got %v, want success %t", c.name, c.doc, err, c.open)
 		}
 	}
 	if !slices.Contains(schemas.Names(), schemas.Common) {

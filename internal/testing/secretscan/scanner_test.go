@@ -94,7 +94,7 @@ func TestOnlyWhatIsThere(t *testing.T) {
 	}
 	found := s.Scan([]byte("xx" + secret + secret + " correct\"<house>"))
 	if len(found) != 2 || found[0].Offset != 2 || found[0].Secret != "a" || found[1].Secret != "b" || found[1].Form != "verbatim" {
-		t.Errorf("found %v", found)
+		t.Errorf("got %v, want a at 2, and then b verbatim", found)
 	}
 	if text := fmt.Sprint(found); strings.Contains(text, "correct") {
 		t.Errorf("the description has the secret: %s", text)

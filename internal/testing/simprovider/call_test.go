@@ -23,10 +23,10 @@ func TestGRPCErrors(t *testing.T) {
 		r := newRig(t, Rule{RPC: planRPC, Do: do, Text: "no such luck"})
 		_, err := r.planChange(typeThing, nil, fullThing)
 		if status.Code(err) != want || !strings.Contains(err.Error(), "no such luck") {
-			t.Errorf("%s: %v", do, err)
+			t.Errorf("%s: got %v, want the code %v and the text of the rule", do, err, want)
 		}
 		if c := r.transcript().Calls(simlog.Filter{RPC: planRPC}); len(c) != 1 || !c[0].Failed() || c[0].Aborted() {
-			t.Errorf("%s in the transcript: %+v", do, c)
+			t.Errorf("%s in the transcript: got %+v, want one failed call that was not aborted", do, c)
 		}
 	}
 }
@@ -46,7 +46,7 @@ func TestTimes(t *testing.T) {
 			defer cancel()
 			_, err := r.CloseEphemeralResource(ctx, &tfprotov6.CloseEphemeralResourceRequest{TypeName: typeSecret, Private: opened.Private})
 			if err != nil || time.Since(start) != want {
-				t.Errorf("%s took %s, %v", do, time.Since(start), err)
+				t.Errorf("%s: got an end after %s, %v, want one after %s", do, time.Since(start), err, want)
 			}
 		})
 	}
@@ -69,7 +69,7 @@ func TestStopping(t *testing.T) {
 			switch do {
 			case doHangStop:
 				if status.Code(err) != codes.Canceled || time.Since(start) != 3*time.Second {
-					t.Errorf("after %s: %v", time.Since(start), err)
+					t.Errorf("got %v after %s, want the code %v after 3s", err, time.Since(start), codes.Canceled)
 				}
 			case doAnswerLate:
 				r.none(plan.Diagnostics, err)
@@ -106,11 +106,11 @@ func TestCrashMoments(t *testing.T) {
 			r.none(plan.Diagnostics, err)
 			_, err = r.applyPlan(typeThing, nil, fullThing, plan)
 			if code := <-exited; code != want.code || (err == nil) != want.answers {
-				t.Errorf("%q: exit status %d, %v", when, code, err)
+				t.Errorf("%q: got exit status %d, %v, want %d, answers: %t", when, code, err, want.code, want.answers)
 			}
 			_, err = simcloud.ReadObject(r.cloud.dir, "x-1")
 			if (err == nil) != want.made {
-				t.Errorf("%q: the object: %v", when, err)
+				t.Errorf("%q, the object: got %v, want it made: %t", when, err, want.made)
 			}
 			if calls := r.transcript().Calls(simlog.Filter{RPC: applyRPC}); calls[0].Aborted() || calls[0].Failed() == want.answers {
 				t.Errorf("%q in the transcript: %+v", when, calls)

@@ -40,10 +40,10 @@ func TestEphemeralLifecycle(t *testing.T) {
 	r := newRig(t)
 	resp, o := r.openOne(typeSecret, `{"name":"db","renew_after":"1m"}`)
 	if o.text("value") != simcloud.Canary(typeSecret, "db") || o.number("opened") != 1 || time.Until(resp.RenewAt) > time.Minute || resp.RenewAt.IsZero() {
-		t.Errorf("opened = %v, renew at %s", o, resp.RenewAt)
+		t.Errorf("OpenEphemeralResource: got %v, renewal at %s, want the canary, opened once, renewal within a minute", o, resp.RenewAt)
 	}
 	if open, err := simcloud.OpenLeases(r.cloud.dir); err != nil || cmp.Diff([]string{"sim_secret.db"}, open) != "" {
-		t.Errorf("open = %v, %v", open, err)
+		t.Errorf("open leases: got %v, %v, want sim_secret.db", open, err)
 	}
 	renewed := r.renewOne(resp.Private)
 	r.none(renewed.Diagnostics, nil)
@@ -51,11 +51,11 @@ func TestEphemeralLifecycle(t *testing.T) {
 	r.none(r.closeOne(renewed.Private), nil)
 	fails(t, r.closeOne(renewed.Private), "already closed")
 	if open, err := simcloud.OpenLeases(r.cloud.dir); err != nil || len(open) != 0 {
-		t.Errorf("open after the close = %v, %v", open, err)
+		t.Errorf("open leases after the close: got %v, %v, want none", open, err)
 	}
 	ws := r.transcript().Windows()
 	if len(ws) != 1 || len(ws[0].Renewals) != 1 || len(ws[0].Closes) != 3 || ws[0].Closed() {
-		t.Errorf("windows = %+v", ws)
+		t.Errorf("windows: got %+v, want one with a renewal and 3 closes, not closed", ws)
 	}
 	_, second := r.openOne(typeSecret, `{"name":"db"}`)
 	if second.text("lease") == o.text("lease") || second.text("value") != o.text("value") {
@@ -104,7 +104,7 @@ func TestEphemeralFailOn(t *testing.T) {
 	resp, _ = r.openOne(typeSecret, `{"name":"c","fail_on":"close"}`)
 	fails(t, r.closeOne(resp.Private), "fail on close")
 	if open, err := simcloud.OpenLeases(r.cloud.dir); err != nil || cmp.Diff([]string{"sim_secret.c"}, open) != "" {
-		t.Errorf("what failed to close is still live: %v, %v", open, err)
+		t.Errorf("leases that failed to close: got %v, %v, want sim_secret.c", open, err)
 	}
 }
 

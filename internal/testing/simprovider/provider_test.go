@@ -25,17 +25,17 @@ func TestThingLifecycle(t *testing.T) {
 	r.none(plan.Diagnostics, err)
 	planned := r.object(plan.PlannedState, s)
 	if planned.known("id") || planned.text("label") != "p-x" || !isUnset(planned["secret_wo"]) || !isUnset(planned["replace_me"]) {
-		t.Errorf("planned = %v", planned)
+		t.Errorf("planned: got %v, want id unknown, the label p-x, and the others unset", planned)
 	}
 	applied, err := r.applyPlan(typeThing, nil, fullThing, plan)
 	r.none(applied.Diagnostics, err)
 	state := r.object(applied.NewState, s)
 	if state.text("id") != "x-1" || state.number("serial") != 1 || !state.value(s.ValueType()).IsFullyKnown() || !isUnset(state["secret_wo"]) {
-		t.Errorf("state = %v", state)
+		t.Errorf("state: got %v, want x-1 with serial 1, wholly known, without secret_wo", state)
 	}
 	obj, err := simcloud.ReadObject(r.cloud.dir, "x-1")
 	if err != nil || obj.SecretHash != simlog.Hash("CANARY-wo") {
-		t.Fatalf("object in the cloud = %+v, %v", obj, err)
+		t.Fatalf("object in the cloud: got %+v, %v, want the hash of the secret: %s", obj, err, simlog.Hash("CANARY-wo"))
 	}
 
 	same, err := r.planChange(typeThing, applied.NewState, strings.Replace(fullThing, `{\"k\":1}`, `{ \"k\" : 1 }`, 1))
@@ -65,7 +65,7 @@ func TestThingLifecycle(t *testing.T) {
 	}
 	gone := r.change(typeThing, updated.NewState, "")
 	if objs, err := simcloud.Objects(r.cloud.dir); err != nil || len(objs) != 0 || !isNull(t, gone.NewState) {
-		t.Errorf("after the delete: %v, %v", objs, err)
+		t.Errorf("after the delete: got %v, %v, want no objects, and a null state", objs, err)
 	}
 	read, err = r.ReadResource(t.Context(), &tfprotov6.ReadResourceRequest{TypeName: typeThing, CurrentState: updated.NewState})
 	r.none(read.Diagnostics, err)
@@ -135,7 +135,7 @@ func TestUpgradeMoveImport(t *testing.T) {
 	})
 	r.none(up.Diagnostics, err)
 	if o := r.object(up.UpgradedState, s); o.number("size") != 12 || o.text("id") != "x-1" || !o.known("tags") {
-		t.Errorf("upgraded = %v", o)
+		t.Errorf("upgraded: got %v, want x-1 with size 12 and known tags", o)
 	}
 	old := r.object(r.change(typeOld, nil, `{"name":"o","old_value":"w"}`).NewState, r.resources[typeOld])
 	raw, err := json.Marshal(plain(old.value(r.resources[typeOld].ValueType())))
@@ -149,7 +149,7 @@ func TestUpgradeMoveImport(t *testing.T) {
 	read, err := r.ReadResource(t.Context(), &tfprotov6.ReadResourceRequest{TypeName: typeThing, CurrentState: moved.TargetState})
 	r.none(read.Diagnostics, err)
 	if o := r.object(read.NewState, s); o.text("id") != "o-1" || !o.known("tags") {
-		t.Errorf("moved and read = %v", o)
+		t.Errorf("moved and read: got %v, want o-1 with known tags", o)
 	}
 	made := r.object(r.change(typeThing, nil, fullThing).NewState, s)
 	identity, err := identityOf("x")
@@ -179,7 +179,7 @@ func TestLookupAndFunctions(t *testing.T) {
 	found, err := r.ReadDataSource(t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: typeLookup, Config: jsonValue(`{"name":"x"}`)})
 	r.none(found.Diagnostics, err)
 	if o := r.object(found.State, r.sources[typeLookup]); o.text("id") != "x-1" || o.text("label") != "p-x" || o.number("size") != 3 {
-		t.Errorf("found = %v", o)
+		t.Errorf("found: got %v, want x-1 with the label p-x and size 3", o)
 	}
 	missing, err := r.ReadDataSource(t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: typeLookup, Config: jsonValue(`{"name":"none"}`)})
 	if err != nil {
@@ -196,10 +196,10 @@ func TestLookupAndFunctions(t *testing.T) {
 	}
 	v, err := call("concat2", jsonValue(`"a"`), jsonValue(`"b"`)).Result.Unmarshal(str("").Type())
 	if err != nil || textOf(v) != "ab" {
-		t.Errorf("concat2 = %v, %v", v, err)
+		t.Errorf("concat2: got %v, %v, want \"ab\"", v, err)
 	}
 	if got := call("fail", jsonValue(`"because"`)).Error; got == nil || got.Text != "because" {
-		t.Errorf("fail = %+v", got)
+		t.Errorf("fail: got %+v, want \"because\"", got)
 	}
 }
 
@@ -215,12 +215,12 @@ func TestLegacy(t *testing.T) {
 	made := r.change(typeLegacy, nil, `{"name":"l","value":"v"}`)
 	state := r.object(made.NewState, s)
 	if state.text("value") != "V" || !made.UnsafeToUseLegacyTypeSystem {
-		t.Errorf("state = %v", state)
+		t.Errorf("state: got %v, want the value V in the legacy type system", state)
 	}
 	again, err := r.planChange(typeLegacy, made.NewState, `{"name":"l","value":"v"}`)
 	r.none(again.Diagnostics, err)
 	if o := r.object(again.PlannedState, s); !o.value(s.ValueType()).Equal(state.value(s.ValueType())) {
-		t.Errorf("a second plan differs: %v", o)
+		t.Errorf("second plan: got %v, want the state %v", o, state)
 	}
 }
 
@@ -260,7 +260,7 @@ func TestSchemas(t *testing.T) {
 		r.none(resp.Diagnostics, err)
 		if variant == variantNoCapabilities {
 			if *resp.ServerCapabilities != (tfprotov6.ServerCapabilities{}) {
-				t.Errorf("%s: %+v", variant, resp.ServerCapabilities)
+				t.Errorf("%s: got %+v, want no capabilities", variant, resp.ServerCapabilities)
 			}
 			continue
 		}
@@ -273,7 +273,7 @@ func TestSchemas(t *testing.T) {
 		if variant == variantRequired {
 			block := resp.Provider.Block
 			if last := block.Attributes[len(block.Attributes)-1]; !last.Required || block.BlockTypes[0].MinItems != 1 {
-				t.Errorf("%s: the last attribute is %s, the block %s", variant, last.Name, block.BlockTypes[0].TypeName)
+				t.Errorf("%s: got the last attribute %v, the first block %v, want both required", variant, last, block.BlockTypes[0])
 			}
 			continue
 		}
@@ -303,7 +303,7 @@ func TestProtocol5(t *testing.T) {
 		}
 	}
 	if len(thing.Block.BlockTypes) != 2 || !schema.ServerCapabilities.PlanDestroy {
-		t.Errorf("schema = %+v", thing)
+		t.Errorf("schema: got %+v, want two blocks and PlanDestroy", thing)
 	}
 	conf, err := s.ConfigureProvider(t.Context(), &tfprotov5.ConfigureProviderRequest{Config: &tfprotov5.DynamicValue{JSON: []byte(`{}`)}})
 	if err != nil || len(conf.Diagnostics) > 0 {
@@ -329,7 +329,7 @@ func TestProtocol5(t *testing.T) {
 	}
 	val, err := s.ValidateResourceTypeConfig(t.Context(), &tfprotov5.ValidateResourceTypeConfigRequest{TypeName: typeThing, Config: config})
 	if err != nil || len(val.Diagnostics) != 1 || val.Diagnostics[0].Severity != tfprotov5.DiagnosticSeverityError {
-		t.Errorf("a write-only value without the capability: %+v, %v", val, err)
+		t.Errorf("write-only value without the capability: got %+v, %v, want one error", val, err)
 	}
 }
 

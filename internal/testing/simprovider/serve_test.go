@@ -84,7 +84,7 @@ func TestServe(t *testing.T) {
 		}
 		l, err := simlog.ReadFile(s.log)
 		if err != nil || l.Count(simlog.Filter{RPC: "GetMetadata"}) != 1 {
-			t.Errorf("protocol %q: transcript %+v, %v", protocol, l, err)
+			t.Errorf("protocol %q: got the transcript %+v, %v, want one GetMetadata", protocol, l, err)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func TestServeCrash(t *testing.T) {
 			}
 			l, err := simlog.ReadFile(s.log)
 			if c := l.Calls(simlog.Filter{RPC: "ReadResource"}); err != nil || len(c) != 1 || c[0].Aborted() || !strings.Contains(c[0].End.Err, "crashes on purpose") {
-				t.Errorf("transcript %+v, %v", c, err)
+				t.Errorf("transcript: got %+v, %v, want one ReadResource that ended with its crash", c, err)
 			}
 		})
 	}
@@ -138,7 +138,7 @@ func TestFromEnv(t *testing.T) {
 	t.Setenv(simcloud.EnvMisbehave, "")
 	o, err := FromEnv()
 	if err != nil || o.Dir != "d" || o.Schema != variantData || !o.Lenient {
-		t.Errorf("options = %+v, %v", o, err)
+		t.Errorf("options: got %+v, %v, want the directory d, the schema %q, lenient", o, err, variantData)
 	}
 	t.Setenv(simcloud.EnvDir, t.TempDir())
 	if _, err := newServer6().GetMetadata(t.Context(), nil); err != nil {

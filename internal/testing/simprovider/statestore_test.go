@@ -17,7 +17,7 @@ func newStore(t *testing.T, config string) *stateStores {
 		Capabilities: &tfprotov6.ConfigureStateStoreClientCapabilities{ChunkSize: 100},
 	})
 	if err != nil || len(resp.Diagnostics) > 0 || resp.Capabilities.ChunkSize != 4 {
-		t.Fatalf("%+v, %v", resp, err)
+		t.Fatalf("got %+v, %v, want chunks of 4", resp, err)
 	}
 	return s
 }
@@ -58,7 +58,7 @@ func (s *stateStores) all(t *testing.T) string {
 func TestStateStore(t *testing.T) {
 	s := newStore(t, "null")
 	if got := s.all(t); got != "" {
-		t.Errorf("a state that does not exist is %q", got)
+		t.Errorf("state that does not exist: got %q, want none", got)
 	}
 	if diags := written(t, s, cut([]byte("0123456789"), 4)); len(diags) > 0 {
 		t.Fatal(diags[0].Detail)

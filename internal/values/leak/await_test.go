@@ -35,7 +35,7 @@ func TestAwait(t *testing.T) {
 	again()
 	want("a1", "b1", "a2", "a3", "a4", "a5")
 	if len(g.awaited.by) != 0 {
-		t.Errorf("%v is left", g.awaited.by)
+		t.Errorf("awaited: got %v, want nothing left", g.awaited.by)
 	}
 
 	again = g.Await("a")

@@ -139,7 +139,7 @@ func TestTextsAreReadOnce(t *testing.T) {
 	g.Remember(token, cty.StringVal("another-17"), cty.String)
 	expect("with a value more, which does not occur", 1)
 	if g.Redact("another-17") != Withheld || reads != 2 {
-		t.Errorf("a new value: read %d times", reads)
+		t.Errorf("new value: got %d reads, want 2, and the value withheld", reads)
 	}
 	end := g.Stored(slices.Values([][]byte{[]byte("another-17")}))
 	expect("with the state", 3)

@@ -42,7 +42,7 @@ func TestLines(t *testing.T) {
 	g := New()
 	g.Remember(token, cty.StringVal("-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END KEY-----\n"), cty.String)
 	if got := g.Redact("  key: |\n    -----BEGIN KEY-----\n    MIIEvQIBADANBgkqhkiG9w0B\n    AQEFAASCBKcwggSjAgEAAoIB\n"); strings.Count(got, Withheld) != 2 || !strings.Contains(got, "BEGIN") {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want both lines of the key withheld", got)
 	}
 }
 
@@ -76,13 +76,13 @@ func TestWhatIsRemembered(t *testing.T) {
 		confidential, found := want[text]
 		matches := slices.Collect(g.Matches(text))
 		if len(matches) > 0 != found {
-			t.Errorf("%s: found %v", text, !found)
+			t.Errorf("%s: got %d matches, want it found: %t", text, len(matches), found)
 			continue
 		}
 		for _, m := range matches {
 			got, ok := m.From(session)
 			if _, other := m.From(token); !ok || got != confidential || other {
-				t.Errorf("%s: from the session %v, confidential %v, from the token %v", text, ok, got, other)
+				t.Errorf("%s: got it from the session %t, confidential %t, from the token %t, want true, %t, false", text, ok, got, other, confidential)
 			}
 			if _, _, ok := m.OfRun(); ok {
 				t.Errorf("%s is known before the run", text)
@@ -95,14 +95,14 @@ func TestWhatIsRemembered(t *testing.T) {
 	g.Remember(token, cty.StringVal("2026-01-01T00:00:00Z").Mark(value.Sensitive), cty.String)
 	for m := range g.Matches("2026-01-01T00:00:00Z") {
 		if source, confidential, ok := m.OfRun(); !ok || source != token || !confidential {
-			t.Errorf("known before the run from %v (%v), confidential %v", source, ok, confidential)
+			t.Errorf("value known before the run: got %v (%t), confidential %t, want %v, confidential", source, ok, confidential, token)
 		}
 		if confidential, _ := m.From(session); confidential {
 			t.Error("one source has made a value confidential in another")
 		}
 	}
 	if got, found := g.RedactDocument([]byte("at 2026-01-01T00:00:00Z")); !found || string(got) != "at "+Withheld {
-		t.Errorf("a value that has become confidential is still there: %s", got)
+		t.Errorf("value that has become confidential: got %s, want it withheld", got)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestReveal(t *testing.T) {
 		"doc": cty.MapVal(map[string]cty.Value{"k3y-0f-map": cty.StringVal("")}).Mark(value.Ephemeral),
 	}), cty.DynamicPseudoType)
 	if value.IsMarked(plain) || plain.GetAttr("password").AsString() != "s3cret-s3cret" {
-		t.Errorf("got %#v", plain)
+		t.Errorf("got %#v, want the password without marks", plain)
 	}
 	named := cty.ObjectVal(map[string]cty.Value{"n4me-of-schema": cty.True}).Mark(value.Ephemeral)
 	g.Reveal(session, named, cty.Object(map[string]cty.Type{"n4me-of-schema": cty.Bool}))
@@ -122,7 +122,7 @@ func TestReveal(t *testing.T) {
 	}
 	for text, want := range map[string]bool{"db-1.example.com": false, "password=s3cret-s3cret": true, "k3y-0f-map": true} {
 		if g.Contains(text) != want {
-			t.Errorf("%s: found %v", text, !want)
+			t.Errorf("%s: got it found %t, want %t", text, !want, want)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func TestOwn(t *testing.T) {
 		}
 		_, document := g.RedactDocument([]byte(text))
 		if found != want.found || confidential != want.confidential || document != want.document || (g.Redact(text) != text) != found {
-			t.Errorf("%s: found %v, confidential %v, taken out of documents %v", text, found, confidential, document)
+			t.Errorf("%s: got it found %t, confidential %t, taken out of documents %t, want %+v", text, found, confidential, document, want)
 		}
 	}
 }
@@ -200,7 +200,7 @@ func TestOpenUntil(t *testing.T) {
 	expect := func(when string, shown bool) {
 		t.Helper()
 		if got := g.Redact("staging-1"); (got == "staging-1") != shown {
-			t.Errorf("%s: %s", when, got)
+			t.Errorf("%s: got %s, want it shown: %t", when, got, shown)
 		}
 	}
 	texts := slices.Values([][]byte{[]byte("in staging-1")})
@@ -246,7 +246,7 @@ func TestStricter(t *testing.T) {
 			remember(g)
 		}
 		if got, found := g.RedactDocument([]byte("<s3cret-s3cret>")); !found || string(got) != "<"+Withheld+">" {
-			t.Errorf("%s: a document has %s", name, got)
+			t.Errorf("%s: got the document %s, want the value withheld", name, got)
 		}
 		if n := g.count.Load(); n != 1 {
 			t.Errorf("%s: there are %d values, want 1", name, n)
@@ -288,7 +288,7 @@ func TestWriter(t *testing.T) {
 	} {
 		to := &cut{most: test.most}
 		if n, err := g.Writer(to).Write([]byte(test.in)); n != test.n || (err != nil) != test.fails || to.got.String() != test.out {
-			t.Errorf("%s: %d, %v, and there is %s", test.in, n, err, to.got.String())
+			t.Errorf("%s: got %d, %v, and %s written, want %d, an error: %t, and %s", test.in, n, err, to.got.String(), test.n, test.fails, test.out)
 		}
 	}
 	plain := []byte("plain")
@@ -324,7 +324,7 @@ func TestOverlaps(t *testing.T) {
 		g.Remember(token, cty.StringVal(s), cty.String)
 	}
 	if n := len(slices.Collect(g.Matches("<abcd-1234-efgh-5x>"))); n != 4 {
-		t.Errorf("found %d values, not 4", n)
+		t.Errorf("got %d values, want 4", n)
 	}
 	if got := g.Redact("<abcd-1234-efgh-5x>"); got != "<(ephemeral value)>" {
 		t.Errorf("got %q, want %q", got, "<(ephemeral value)>")
@@ -356,7 +356,7 @@ func TestNone(t *testing.T) {
 	empty.RememberOwn(token, cty.StringVal("a1b2c3d").Mark(value.Sensitive), cty.String)
 	first, second := empty.NewUse(), empty.NewUse()
 	if v := empty.Reveal(token, cty.NilVal, cty.String); v != cty.NilVal || empty.Knows() || first == second {
-		t.Errorf("no value became %#v, known: %t", v, empty.Knows())
+		t.Errorf("Reveal(no value): got %#v, known: %t, want none, and two different uses", v, empty.Knows())
 	}
 	for _, text := range []string{"", "x", "hunter2-", "hunter2-h"} {
 		if got := New().Redact(text); got != text {
@@ -397,7 +397,7 @@ func TestRandom(t *testing.T) {
 		}
 		found := slices.Collect(g.Matches(in))
 		if (len(found) > 0) != (first >= 0) || first >= 0 && found[0].Start != first {
-			t.Fatalf("%q in %q: found %d, the first is at %d", secrets, in, len(found), first)
+			t.Fatalf("%q in %q: got %d matches, want the first at %d", secrets, in, len(found), first)
 		}
 		slices.Sort(secrets)
 		all := 0
@@ -409,7 +409,7 @@ func TestRandom(t *testing.T) {
 			}
 		}
 		if len(found) != all {
-			t.Fatalf("%q in %q: found %d of %d", secrets, in, len(found), all)
+			t.Fatalf("%q in %q: got %d matches, want %d", secrets, in, len(found), all)
 		}
 		out := g.Redact(in)
 		for _, s := range secrets {

@@ -63,7 +63,7 @@ func TestParts(t *testing.T) {
 		}
 		for _, part := range got {
 			if !slices.Contains(test.parts, part) && part != strings.TrimSpace(test.text) || part == test.text || !isSecret(part) {
-				t.Errorf("%s: %q is there", name, part)
+				t.Errorf("%s: got the part %q, want only secret ones of %q", name, part, test.parts)
 			}
 		}
 	}
@@ -93,16 +93,16 @@ func TestPartsOfServiceAccount(t *testing.T) {
 		g := guardOf(secret)
 		for name, text := range public {
 			if line := `  "` + name + `": "` + text + `",`; g.Redact(text) != text || g.Redact(line) != line {
-				t.Errorf("%s is hidden", text)
+				t.Errorf("%s: got it hidden, want it shown", text)
 			}
 		}
 		for line := range strings.Lines(key) {
 			if line = strings.TrimSpace(line); !strings.HasPrefix(line, "-----") && g.Redact("  | "+line) != "  | "+Withheld {
-				t.Errorf("%s is shown", line)
+				t.Errorf("%s: got it shown, want it hidden", line)
 			}
 		}
 		if out := g.Redact("private_key: " + jsonOf(key, true)); out != "private_key: "+Withheld && out != `private_key: `+Withheld+`\n` {
-			t.Errorf("the key is shown: %s", out)
+			t.Errorf("key: got %s, want it hidden", out)
 		}
 	}
 }

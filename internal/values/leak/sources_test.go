@@ -40,7 +40,7 @@ func TestOfRun(t *testing.T) {
 		for range 50 { // in the orders in which a map gives its keys
 			for m := range g.Matches(secret) {
 				if from, confidential, ok := m.OfRun(); from != step.want || confidential != step.wants || ok != (step.want != Source{}) {
-					t.Fatalf("with %v: it is from %v, confidential %t, found %t", step.from, from, confidential, ok)
+					t.Fatalf("with %v: got %v, confidential %t, found %t, want %v, confidential %t", step.from, from, confidential, ok, step.want, step.wants)
 				}
 			}
 		}
@@ -105,7 +105,7 @@ func TestCodesAreOverwritten(t *testing.T) {
 	for _, code := range all {
 		for _, c := range code {
 			if c != 0 {
-				t.Errorf("%s is left in memory", code)
+				t.Errorf("memory: got %s left in it, want zeros", code)
 				break
 			}
 		}
@@ -157,7 +157,7 @@ func TestKeysOfArguments(t *testing.T) {
 	}), cty.Tuple([]cty.Type{cty.Map(cty.String), cty.Map(cty.String), cty.Map(cty.String), cty.Map(cty.String), cty.Object(map[string]cty.Type{"n4me-of-schema": cty.String})}))
 	for text, want := range map[string]bool{"pl4in-key": false, "s3nsitive-key": true, "ephem3ral-key": true, "only-letters": false, "n4me-of-schema": false} {
 		if g.Contains(text) != want {
-			t.Errorf("%s: found %t", text, !want)
+			t.Errorf("%s: got it found %t, want %t", text, !want, want)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func TestExcept(t *testing.T) {
 	g.Remember(session, result, cty.DynamicPseudoType, cty.StringVal("name-17"), cty.TupleVal([]cty.Value{cty.StringVal("s3cret-s3cret").Mark(value.Ephemeral), cty.StringVal("another")}))
 	for text, want := range map[string]bool{"name-17": false, "stage-17": true, "s3cret-s3cret": true} {
 		if g.Contains(text) != want {
-			t.Errorf("%s: found %t", text, !want)
+			t.Errorf("%s: got it found %t, want %t", text, !want, want)
 		}
 	}
 }

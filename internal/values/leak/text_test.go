@@ -112,7 +112,7 @@ func TestIsSecret(t *testing.T) {
 		"": false, "abcdefg": false, "abcdefgh": true, "aaaaaaaaaaaa": false, "abcabcabcabc": false, "aaaaaaaabcd": true, strings.Repeat("ab", 100) + "cd": true,
 	} {
 		if isSecret(s) != want {
-			t.Errorf("%q: %t", s, !want)
+			t.Errorf("isSecret(%q): got %t, want %t", s, !want, want)
 		}
 	}
 }

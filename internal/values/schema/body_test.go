@@ -37,7 +37,7 @@ func TestBodyDecodesAlike(t *testing.T) {
 		b := bodyBlock()
 		bound := b.Bind(parse(t, src))
 		if (bound.plain != nil) != plain {
-			t.Errorf("%s: plain is %t", src, bound.plain != nil)
+			t.Errorf("%s: got plain %t, want %t", src, bound.plain != nil, plain)
 		}
 		for range 2 {
 			got, gotDiags := bound.Decode(vars)
@@ -64,7 +64,7 @@ func TestBodyEvaluatesOnce(t *testing.T) {
 	vars := ctx(obj{})
 	vars.Functions = map[string]function.Function{"fails": fails}
 	if _, diags := bodyBlock().Bind(parse(t, "needed = 1\ntext = fails()")).Decode(vars); len(diags) != 1 || calls != 1 {
-		t.Errorf("%d calls, %v", calls, diags)
+		t.Errorf("got %d calls, %v, want one call, one diagnostic", calls, diags)
 	}
 }
 

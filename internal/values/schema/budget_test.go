@@ -46,7 +46,7 @@ dynamic "outer" {
 			blocks += o.GetAttr("inner").LengthInt()
 		}
 		if excess := budget.Excess(); (excess == nil) != within || excess != nil && excess.Range.Empty() || (blocks == 10_000) != within || blocks > 10_000 {
-			t.Errorf("with %d elements left: %d blocks, %v", left, blocks, excess)
+			t.Errorf("with %d elements left: got %d blocks, %v, want all 10000: %t", left, blocks, excess, within)
 		}
 	}
 }

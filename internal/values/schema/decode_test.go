@@ -60,7 +60,7 @@ func TestDecodeNestings(t *testing.T) {
 			wantValue(t, got, collect(Group, elem(null, null, null, null)))
 		}
 		if !got.Type().Equals(b.Type()) {
-			t.Errorf("%s: %#v", nesting, got.Type())
+			t.Errorf("%s: got the type %#v, want %#v", nesting, got.Type(), b.Type())
 		}
 	}
 	attrs := map[Nesting]string{
@@ -82,7 +82,7 @@ func TestDecodeEmptyBlocksAroundNestedAttributes(t *testing.T) {
 		b := &Block{Blocks: map[string]*NestedBlock{"outer": {Nesting: nesting, Block: Block{Attributes: nestedAttr(List).Attributes}}}}
 		got, diags := b.Decode(parse(t, ""), nil)
 		if len(diags) > 0 || !got.Type().Equals(b.Type()) {
-			t.Errorf("%s: %#v %v", nesting, got.Type(), diags)
+			t.Errorf("%s: got the type %#v, %v, want %#v", nesting, got.Type(), diags, b.Type())
 		}
 		wantValue(t, got, b.Empty())
 	}
@@ -319,7 +319,7 @@ bogus = foo.bar
 	}
 	fromJSON := b.Expressions(parseJSON(t, `{"rule": "${var.rules}", "dynamic": {"n": {"for_each": "${var.many}", "content": {"key": "${n.value}"}}}}`))
 	if len(fromJSON) != 3 || fromJSON[2].Argument != "n" || !slices.Equal(fromJSON[2].Iterators, []string{"n"}) {
-		t.Errorf("%v", fromJSON)
+		t.Errorf("expressions of JSON: got %v, want 3, the last one of the argument n with the iterator n", fromJSON)
 	}
 }
 

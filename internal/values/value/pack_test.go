@@ -52,7 +52,7 @@ func TestPackFailsAsTheLibraryDoes(t *testing.T) {
 				}
 				back, err := Unpack(got, c.ty)
 				if want, wants := msgpack.Unmarshal(want, c.ty); (err != nil) != (wants != nil) || err == nil && !back.RawEquals(want) {
-					t.Errorf("%#v as %#v comes back as %#v, %v, not %#v", c.v, c.ty, back, err, want)
+					t.Errorf("%#v as %#v: got it back as %#v, %v, want as by the library: %#v, %v", c.v, c.ty, back, err, want, wants)
 				}
 			}
 		}

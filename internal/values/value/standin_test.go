@@ -81,7 +81,7 @@ func TestStandInForms(t *testing.T) {
 					t.Errorf("%#v: the same value stands in for another version", ty)
 				}
 				if got.RawEquals(of(cty.NullVal(ty), "v1")) != true {
-					t.Errorf("%#v: another value stands in for a known one", ty)
+					t.Errorf("stand-in for a known value of %#v: got another one for another value, want %#v", ty, got)
 				}
 				switch {
 				case ty.IsMapType() && keys != nil:
@@ -92,7 +92,7 @@ func TestStandInForms(t *testing.T) {
 					t.Errorf("%#v: got %d elements, want %d", ty, got.LengthInt(), elements)
 				}
 				if s.UsesElements != (ty.IsCollectionType() || ty.IsObjectType()) || s.UsesMap != ty.IsMapType() {
-					t.Errorf("%#v: got %+v", ty, s)
+					t.Errorf("%#v: got %+v, want the uses of its elements", ty, s)
 				}
 			}
 		}

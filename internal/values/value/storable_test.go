@@ -32,17 +32,17 @@ func TestStorableLeavesOutOnlyWhatMustBe(t *testing.T) {
 			rt.Fatalf("%#v\nis stored as: got %#v, want %#v", whole, got, want)
 		}
 		if n := own.Faults + list.Faults + n.Faults + s.Faults + m.Faults; len(faults) != n {
-			rt.Fatalf("%d faults in place of %d: %v", len(faults), n, faults)
+			rt.Fatalf("got %d faults, want %d: %v", len(faults), n, faults)
 		}
 		d, err := Seal(got, ty, nil)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		if back, err := d.Unmarked(); err != nil || !back.RawEquals(want) {
-			rt.Fatalf("sealed as %#v, %v", back, err)
+			rt.Fatalf("sealed: got %#v, %v, want %#v", back, err, want)
 		}
 		if _, err := Seal(whole, ty, nil); (err != nil) != (len(faults) > 0) {
-			rt.Fatalf("%d faults, and sealing it as it is: %v", len(faults), err)
+			rt.Fatalf("sealing it as it is: got %v, want an error unless there are no faults: %v", err, faults)
 		}
 	})
 }
@@ -78,7 +78,7 @@ func TestStorableNamesThePlace(t *testing.T) {
 			}
 			got, faults := Storable(test.v, test.ty)
 			if len(faults) != 1 || !errors.Is(faults[0].Err, test.err) || where(faults[0].Path) != test.path {
-				t.Fatalf("faults %v", faults)
+				t.Fatalf("got faults %v, want one at %s: %v", faults, test.path, test.err)
 			}
 			if errs := got.Type().TestConformance(test.ty); len(errs) > 0 {
 				t.Error(errs)
@@ -97,7 +97,7 @@ func TestStorableNamesThePlace(t *testing.T) {
 // their own.
 func TestStorableOfNothing(t *testing.T) {
 	if v, faults := Storable(cty.NilVal, cty.String); v != cty.NilVal || faults != nil {
-		t.Errorf("no value became %#v, %v", v, faults)
+		t.Errorf("Storable(no value): got %#v, %v, want none", v, faults)
 	}
 	empty := obj{
 		"list": cty.ListValEmpty(cty.Number), "set": cty.SetValEmpty(cty.Number), "map": cty.MapValEmpty(cty.Number), "tuple": cty.EmptyTupleVal, "object": cty.EmptyObjectVal,
@@ -107,14 +107,14 @@ func TestStorableOfNothing(t *testing.T) {
 	want["number"], empty["number"] = cty.NullVal(cty.Number), cty.PositiveInfinity
 	v := cty.ObjectVal(empty)
 	if got, faults := Storable(v, v.Type()); len(faults) != 1 || !got.RawEquals(cty.ObjectVal(want)) {
-		t.Errorf("got %#v, %v", got, faults)
+		t.Errorf("got %#v, %v, want %#v, one fault", got, faults, cty.ObjectVal(want))
 	}
 	deepest := cty.NullVal(cty.DynamicPseudoType)
 	for range MaxDepth {
 		deepest = cty.TupleVal([]cty.Value{deepest})
 	}
 	if got, faults := Storable(deepest, deepest.Type()); faults != nil || !got.RawEquals(deepest) {
-		t.Errorf("at the deepest level: %v", faults)
+		t.Errorf("deepest level: got %v, want no faults, and the value unchanged", faults)
 	}
 	if _, err := Seal(deepest, deepest.Type(), nil); err != nil {
 		t.Errorf("at the deepest level: %v", err)
@@ -127,7 +127,7 @@ func TestStorableKeepsMarks(t *testing.T) {
 	got, faults := Storable(v, v.Type())
 	want := cty.ObjectVal(obj{"a": cty.NullVal(cty.Number).Mark(Sensitive), "b": v.GetAttr("b")})
 	if len(faults) != 1 || !got.RawEquals(want) {
-		t.Errorf("got %#v, %v", got, faults)
+		t.Errorf("got %#v, %v, want %#v, one fault", got, faults, want)
 	}
 }
 
@@ -150,13 +150,13 @@ func TestSealDropsRanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s := got.GetAttr("s"); !s.RawEquals(cty.UnknownVal(cty.String)) {
-			t.Errorf("the text is %#v", s)
+			t.Errorf("text: got %#v, want it unknown", s)
 		}
 		if n := got.GetAttr("n"); !n.RawEquals(cty.UnknownVal(cty.Number).RefineNotNull()) && !n.RawEquals(cty.UnknownVal(cty.Number)) {
-			t.Errorf("the number is %#v", n)
+			t.Errorf("number: got %#v, want it unknown", n)
 		}
 		if l := got.GetAttr("l"); !l.RawEquals(cty.UnknownVal(l.Type()).RefineNotNull()) {
-			t.Errorf("the list is %#v", l)
+			t.Errorf("list: got %#v, want it unknown and not null", l)
 		}
 	}
 }

@@ -28,11 +28,11 @@ func TestPackIsTheLibrarys(t *testing.T) {
 			t.Fatal(err)
 		}
 		if own, err := Pack(v, openObject, nil); err != nil || !bytes.Equal(own, packed) {
-			t.Fatalf("%#v is packed as % x, %v, and by the library as % x", v, own, err, packed)
+			t.Fatalf("Pack(%#v): got % x, %v, want as by the library: % x", v, own, err, packed)
 		}
 		got, err := Unpack(packed, openObject)
 		if err != nil || !got.RawEquals(v) {
-			t.Fatalf("%#v came back as %#v, %v", v, got, err)
+			t.Fatalf("Unpack: got %#v, %v, want %#v", got, err, v)
 		}
 	})
 }
@@ -85,7 +85,7 @@ func TestUnpackOfNonsense(t *testing.T) {
 				return
 			}
 			if want, err := msgpack.Unmarshal(b, c.ty); err != nil || !got.RawEquals(want) {
-				t.Errorf("% x as %#v: %#v, where the library gives %#v, %v", b, c.ty, got, want, err)
+				t.Errorf("% x as %#v: got %#v, want as by the library: %#v, %v", b, c.ty, got, want, err)
 			}
 		}
 		for at := range packed {
@@ -100,7 +100,7 @@ func TestUnpackOfNonsense(t *testing.T) {
 		compare(append(slices.Clone(packed), 0xc0))
 		for _, ty := range []cty.Type{cty.String, cty.EmptyObject, open, openObject} {
 			if got, ok := unpackObject(packed, ty); ok && !ty.Equals(c.ty) {
-				t.Errorf("%#v is unpacked as %#v: %#v", c.v, ty, got)
+				t.Errorf("%#v unpacked as %#v: got %#v, want it refused", c.v, ty, got)
 			}
 		}
 	}
@@ -118,15 +118,15 @@ func TestParts(t *testing.T) {
 	}
 	parts, ok := d.Parts()
 	if !ok || len(parts) != 4 {
-		t.Fatalf("the parts are %v", parts)
+		t.Fatalf("parts: got %v, want 4", parts)
 	}
 	for i, p := range parts {
 		got, err := p.Value()
 		if name := string(rune('a' + i)); err != nil || p.Name != name || !got.RawEquals(v.GetAttr(name)) || p.Open != (i < 2) || p.IsNull() != (i == 2) {
-			t.Errorf("%s: %#v, %v, open %t, null %t", p.Name, got, err, p.Open, p.IsNull())
+			t.Errorf("part %s: got %#v, %v, open %t, null %t, want %s with its value, open %t, null %t", p.Name, got, err, p.Open, p.IsNull(), name, i < 2, i == 2)
 		}
 		if text, ok := p.Text(); ok != (i == 0) || ok && string(text) != "x" {
-			t.Errorf("%s is the text %s", p.Name, text)
+			t.Errorf("text of part %s: got %s, %t, want \"x\" of the first alone", p.Name, text, ok)
 		}
 	}
 	if d, err = Seal(cty.ListVal([]cty.Value{str("x")}), cty.List(cty.String), nil); err != nil {
@@ -151,7 +151,7 @@ func FuzzUnpack(f *testing.F) {
 			return
 		}
 		if want, err := msgpack.Unmarshal(packed, openObject); err != nil || !got.RawEquals(want) {
-			t.Fatalf("%#v, where the library gives %#v, %v", got, want, err)
+			t.Fatalf("got %#v, want as by the library: %#v, %v", got, want, err)
 		}
 	})
 }
@@ -172,7 +172,7 @@ func TestIsMarked(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		if v := drawValue(3).Draw(t, "value"); IsMarked(v) != v.ContainsMarked() {
-			t.Fatalf("%#v: the library says %t", v, v.ContainsMarked())
+			t.Fatalf("%#v: got marked %t, want as by the library: %t", v, IsMarked(v), v.ContainsMarked())
 		}
 	})
 	if IsMarked(cty.NilVal) {
@@ -197,7 +197,7 @@ func TestCutValue(t *testing.T) {
 		}
 		got, rest, ok := cutValue(append(slices.Clone(packed), msgpcode.True))
 		if !ok || !bytes.Equal(got, packed) || len(rest) != 1 {
-			t.Errorf("%.20v: cut to %d of %d bytes, %d left, %v", v, len(got), len(packed), len(rest), ok)
+			t.Errorf("%.20v: got it cut to %d bytes, %d left, %t, want %d, 1 left", v, len(got), len(rest), ok, len(packed))
 		}
 		for n := range min(len(packed), 400) {
 			if _, _, ok := cutValue(slices.Clip(packed[:n])); ok {

@@ -61,7 +61,7 @@ func TestSealForgetsTypesOfSecrets(t *testing.T) {
 		}
 		want := cty.ObjectVal(obj{"name": name, "pw": untold, "rule": cty.ObjectVal(obj{"name": str("r"), "pw": untold})})
 		if got, err := d.Live(); err != nil || !got.RawEquals(want) {
-			t.Errorf("got %#v, %v", got, err)
+			t.Errorf("got %#v, %v, want %#v", got, err, want)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func TestSealRoundTrip(t *testing.T) {
 					t.Fatal(err)
 				}
 				if (got == cty.NilVal) != (test.want == cty.NilVal) || got != cty.NilVal && !got.RawEquals(test.want) {
-					t.Errorf("got %#v", got)
+					t.Errorf("got %#v, want %#v", got, test.want)
 				}
 				if d.IsZero() != (test.in == cty.NilVal) {
 					t.Errorf("IsZero: got %v, want %v", d.IsZero(), (test.in == cty.NilVal))
@@ -215,7 +215,7 @@ func TestSealRoundTrip(t *testing.T) {
 					t.Errorf("IsNull: got %v, want %v", d.IsNull(), null)
 				}
 				if bare, err := d.Unmarked(); err != nil || bare != cty.NilVal && bare.ContainsMarked() {
-					t.Errorf("Unmarked: %#v, %v", bare, err)
+					t.Errorf("Unmarked: got %#v, %v, want no marks", bare, err)
 				}
 			}
 		})
@@ -293,7 +293,7 @@ func TestSealRoundTripOfAnything(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := d.Live(); err != nil || !got.RawEquals(v) {
-			t.Fatalf("%#v came back as %#v, %v", v, got, err)
+			t.Fatalf("Live: got %#v, %v, want %#v", got, err, v)
 		}
 	})
 }
@@ -343,9 +343,13 @@ func TestRedacted(t *testing.T) {
 		{[]any{Sensitive}, "(sensitive value)"},
 		{[]any{Ephemeral}, "(ephemeral value)"},
 		{[]any{Ephemeral, Deprecated{}, Sensitive}, "(sensitive, ephemeral value)"},
+		{[]any{Ephemeral, Computed{By: "a", Type: "t"}}, "(ephemeral value)"},
+		{[]any{Ephemeral, Sensitive, Computed{By: "a", Type: "t", Past: true}}, "(sensitive, ephemeral value, not available in this run)"},
+		{[]any{Ephemeral, Computed{By: "a", Past: true}}, "(ephemeral value, not available in this run)"},
+		{[]any{Ephemeral, Computed{By: "a"}, Computed{By: "b", Past: true}}, "(ephemeral value, not available in this run)"},
 	} {
 		if got, hide := Redacted(cty.NewValueMarks(test.marks...)); got != test.want || hide != (test.want != "") {
-			t.Errorf("%v: %q, %v", test.marks, got, hide)
+			t.Errorf("Redacted(%v): got %q, %t, want %q, %t", test.marks, got, hide, test.want, test.want != "")
 		}
 	}
 }

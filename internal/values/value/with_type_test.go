@@ -19,7 +19,7 @@ func TestWithType(t *testing.T) {
 			t.Errorf("%#v: got %#v, want %#v", v, got, v)
 		}
 		if reflect.ValueOf(got.Type().AttributeTypes()).Pointer() != reflect.ValueOf(shared.AttributeTypes()).Pointer() {
-			t.Errorf("%#v does not share the type", v)
+			t.Errorf("%#v: got a copy of the type %#v, want the shared one", v, got.Type())
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestWithholdEphemeralKeepsTheRest(t *testing.T) {
 		in := draw(t, 3)
 		out := WithholdEphemeral(in)
 		if !out.Type().Equals(in.Type()) {
-			t.Fatalf("the type became %#v", out.Type())
+			t.Fatalf("got the type %#v, want it unchanged: %#v", out.Type(), in.Type())
 		}
 		_ = cty.Walk(out, func(_ cty.Path, v cty.Value) (bool, error) {
 			if raw, marks := v.Unmark(); raw.IsKnown() {

@@ -70,7 +70,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 				want = "new"
 			}
 			if (err == nil) != ok || content(t, path) != want {
-				t.Errorf("%s, %s: %v, and the file has %q", what, name, err, content(t, path))
+				t.Errorf("%s, %s: got %v and the content %q, want success %t and %q", what, name, err, content(t, path), ok, want)
 			}
 			if left := names(t, dir); !slices.Equal(left, []string{"state"}) {
 				t.Errorf("%s, %s: left behind: got %q, want %q", what, name, left, []string{"state"})
@@ -107,7 +107,7 @@ func TestSecondNameIsTaken(t *testing.T) {
 		t.Error(err)
 	}
 	if left := names(t, dir); content(t, path) != "the old state" || !slices.Equal(left, []string{"state", "state" + keepSuffix}) {
-		t.Errorf("the file has %q, and there are %q", content(t, path), left)
+		t.Errorf("got the content %q and the files %q, want \"the old state\", and the new one kept beside it", content(t, path), left)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestBackupToWhatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := systemDisk.backUp(link, []byte("new"), file); err != nil || content(t, file) != "new" {
-		t.Errorf("the file has %q, %v", content(t, file), err)
+		t.Errorf("backUp to %s: got %q, %v, want \"new\"", file, content(t, file), err)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Error("the link is none any more")

@@ -44,7 +44,7 @@ func TestEmptyState(t *testing.T) {
 				want := strings.ReplaceAll(test.lost, "DIR", dir)
 				for _, err := range []error{readErr, lockErr} {
 					if (test.lost != "") != errors.Is(err, store.ErrEmptied) || err != nil && !strings.Contains(err.Error(), want) {
-						t.Fatalf("reading and locking: %v; %v", readErr, lockErr)
+						t.Fatalf("reading, locking: got %v; %v, want errors with %q (none if empty)", readErr, lockErr, want)
 					}
 				}
 				if lockErr != nil {
@@ -57,7 +57,7 @@ func TestEmptyState(t *testing.T) {
 					t.Fatal(err)
 				}
 				if r := m.Recovered(); (r == nil) != test.quiet || r != nil && (r.Empty != filepath.Join(dir, DefaultPath) || len(r.Diags()) != 1) {
-					t.Errorf("found %+v", r)
+					t.Errorf("Recovered: got %+v, want %s found empty, unless it is quiet (%t)", r, DefaultPath, test.quiet)
 				}
 				if test.quiet {
 					break // the run has ended as it should and takes the information along

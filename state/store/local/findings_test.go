@@ -30,7 +30,7 @@ func TestReadDuringARun(t *testing.T) {
 		}
 		commit(t, j, "a", 1, "object 1")
 		if f, err := m.Read(t.Context()); err != nil || f.Serial != 2 || f.State.Object(storetest.Address("a", 1)) == nil {
-			t.Errorf("locked %v: read %v, %v", locked, f, err)
+			t.Errorf("locked %v: got %v, %v, want serial 2 with the object of the journal", locked, f, err)
 		}
 		if r := m.Recovered(); r != nil {
 			t.Errorf("locked %v: the run's own results count as recovered: %+v", locked, r)
@@ -86,14 +86,14 @@ func TestWriteOverOthers(t *testing.T) {
 	}
 	filetest.Write(t, in, encoded(t, storetest.File(t, "l", 2, 5)))
 	if err := m.Write(t.Context(), f); err != nil || content(t, out) != encoded(t, f) {
-		t.Errorf("%v", err)
+		t.Errorf("Write: got %v, and %s at the path of writing, want %s", err, content(t, out), encoded(t, f))
 	}
 	same := open(t, Options{Dir: dir, State: "in", StateOut: "same"})
 	if f, err = same.Read(t.Context()); err == nil {
 		err = same.Write(t.Context(), f)
 	}
 	if err != nil || content(t, filepath.Join(dir, "same")) != content(t, in) {
-		t.Errorf("the same content at another place: %v", err)
+		t.Errorf("same content at another place: got %v, want a copy of the state there", err)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestJournaledError(t *testing.T) {
 		test.do(t, m, j, &lose)
 		var journaled *store.JournaledError
 		if err := m.Write(t.Context(), storetest.File(t, "l", 1, 1)); !errors.Is(err, broken) || errors.As(err, &journaled) != test.want {
-			t.Errorf("%s: %v", test.name, err)
+			t.Errorf("%s: got %v, want an error that is %v, in a JournaledError: %t", test.name, err, broken, test.want)
 		}
 		die(t, m)
 	}
@@ -168,11 +168,11 @@ func TestNothingWasChanged(t *testing.T) {
 		die(t, dead)
 		f, err := open(t, Options{Dir: dir}).Read(t.Context())
 		if err != nil || (f == nil) != (serial == 0) {
-			t.Errorf("serial %d: read %v, %v", serial, f, err)
+			t.Errorf("serial %d: got %v, %v, want a state unless the serial is 0", serial, f, err)
 		}
 		m := open(t, Options{Dir: dir})
 		if err := m.Write(t.Context(), storetest.File(t, "l", serial+1, 1)); err != nil || len(m.Recovered().Unfinished) != 1 {
-			t.Errorf("serial %d: %v, %+v", serial, err, m.Recovered())
+			t.Errorf("serial %d: got %v, %+v, want a write, and one unfinished operation", serial, err, m.Recovered())
 		}
 	}
 }
@@ -207,7 +207,7 @@ func TestOddCopies(t *testing.T) {
 		filetest.Write(t, path, test.state)
 		filetest.Write(t, path+copySuffix, test.copied)
 		if f, err := open(t, Options{Dir: dir}).Read(t.Context()); err != nil || f == nil || encoded(t, f) != want {
-			t.Errorf("%q and %q: read %v, %v", test.state, test.copied, f, err)
+			t.Errorf("%q and %q: got %v, %v, want %s", test.state, test.copied, f, err, want)
 		}
 	}
 	// What is read from elsewhere is not finished, and nothing is without the lock.
@@ -218,13 +218,13 @@ func TestOddCopies(t *testing.T) {
 	m := open(t, Options{Dir: dir, State: DefaultPath, StateOut: "out"})
 	unlock := mustLock(t, m)
 	if f, err := m.Read(t.Context()); err != nil || encoded(t, f) != want || content(t, out) != "" {
-		t.Errorf("read %v, %v, and the other file has %q", f, err, content(t, out))
+		t.Errorf("got %v, %v, and the other file with %q, want %s, and the other file empty", f, err, content(t, out), want)
 	}
 	unlock()
 	m = open(t, Options{Dir: dir})
 	next := storetest.File(t, "l", 3, 1)
 	if err := m.Write(t.Context(), next); err != nil || content(t, path) != encoded(t, next) || !exists(path+copySuffix) {
-		t.Errorf("writing without the lock: %v", err)
+		t.Errorf("writing without the lock: got %v and %q, want %q, and the copy kept", err, content(t, path), encoded(t, next))
 	}
 }
 
@@ -243,7 +243,7 @@ func TestCopyThatCannotBeFinished(t *testing.T) {
 	}
 	defer mustLock(t, m.(*Manager))()
 	if f, err := m.Read(t.Context()); !errors.Is(err, broken) || content(t, path+copySuffix) != want {
-		t.Errorf("read %v, %v", f, err)
+		t.Errorf("got %v, %v, and the copy %q, want %v, and the copy %q", f, err, content(t, path+copySuffix), broken, want)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestRunsWithoutLock(t *testing.T) {
 	second := open(t, Options{Dir: dir})
 	held := new(store.LockError)
 	if f, err := second.Read(t.Context()); err != nil || f.Serial != 2 {
-		t.Errorf("reading beside it: %v, %v", f, err)
+		t.Errorf("reading beside it: got %v, %v, want serial 2", f, err)
 	}
 	if _, err := second.BeginRun(t.Context(), storetest.File(t, "l", 2, 2), "1.0.0"); !errors.As(err, &held) {
 		t.Errorf("a second journal: %v", err)
@@ -67,7 +67,7 @@ func TestRunsWithoutLock(t *testing.T) {
 		t.Errorf("writing over what another run has written: %v", err)
 	}
 	if got := content(t, first.at.paths.write); got != encoded(t, storetest.File(t, "l", 2, 2)) {
-		t.Errorf("the state is %s", got)
+		t.Errorf("state on the disk: got %s, want %s", got, encoded(t, storetest.File(t, "l", 2, 2)))
 	}
 }
 
@@ -84,14 +84,14 @@ func TestUnreadableJournalIsKept(t *testing.T) {
 			defer mustLock(t, m)()
 			f, err := m.Read(t.Context())
 			if err != nil || encoded(t, f) != encoded(t, base) {
-				t.Fatalf("read %v, %v", f, err)
+				t.Fatalf("Read: got %v, %v, want %s", f, err, encoded(t, base))
 			}
 			r := m.Recovered()
 			if r == nil || content(t, r.Unreadable) != text || exists(m.at.paths.journal) {
-				t.Fatalf("found %+v; the folder has %q", r, names(t, dir))
+				t.Fatalf("Recovered: got %+v and the folder %q, want the journal kept as unreadable and replaced", r, names(t, dir))
 			}
 			if l := r.Diags(); len(l) != 1 || !strings.Contains(l[0].Detail, r.Unreadable) {
-				t.Errorf("diagnostics: %v", l)
+				t.Errorf("got diagnostics %v, want one that names %s", l, r.Unreadable)
 			}
 		})
 	}
@@ -155,7 +155,7 @@ func TestFullDisk(t *testing.T) {
 	unlock()
 	f, err := open(t, Options{Dir: dir}).Read(t.Context())
 	if err != nil || encoded(t, f) != encoded(t, storetest.File(t, "l", 2, 2)) {
-		t.Errorf("the next run reads %v, %v", f, err)
+		t.Errorf("the next run reads: got %v, %v, want %s", f, err, encoded(t, storetest.File(t, "l", 2, 2)))
 	}
 
 	dir = t.TempDir()
@@ -171,7 +171,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	unlock()
 	if got := names(t, dir); len(got) != 0 {
-		t.Errorf("a run that could not begin leaves %q", got)
+		t.Errorf("files left by a run that could not begin: got %q, want none", got)
 	}
 }
 

@@ -118,7 +118,7 @@ func TestFilesOfARun(t *testing.T) {
 	}
 	unlock()
 	if got := names(t, dir); len(got) != 0 {
-		t.Errorf("a run that stored nothing leaves %q", got)
+		t.Errorf("files left by a run that stored nothing: got %q, want none", got)
 	}
 
 	unlock = mustLock(t, m)
@@ -143,11 +143,11 @@ func TestFilesOfARun(t *testing.T) {
 		t.Error(diff)
 	}
 	if got := content(t, filepath.Join(dir, "terraform.tfstate.backup")); got != encoded(t, storetest.File(t, "l", 3, 2)) {
-		t.Errorf("the backup is not what the run found: %s", got)
+		t.Errorf("backup: got %s, want the state that the run found: %s", got, encoded(t, storetest.File(t, "l", 3, 2)))
 	}
 	fi, err := os.Stat(filepath.Join(dir, DefaultPath))
 	if err != nil || fi.Mode().Perm() != 0o600 {
-		t.Errorf("permissions of a new state: %v, %v", fi.Mode(), err)
+		t.Errorf("permissions of a new state: got %v, %v, want -rw-------", fi.Mode(), err)
 	}
 }
 
@@ -168,10 +168,10 @@ func TestUnchangedIsNotRewritten(t *testing.T) {
 	}
 	after, err := os.Stat(filepath.Join(dir, DefaultPath))
 	if err != nil || !os.SameFile(before, after) || !before.ModTime().Equal(after.ModTime()) {
-		t.Errorf("the file was written again (%v)", err)
+		t.Errorf("file after an equal write: got %v, %v, want it as before: %v", after, err, before)
 	}
 	if got := names(t, dir); len(got) != 1 {
-		t.Errorf("files: %q", got)
+		t.Errorf("got the files %q, want 1", got)
 	}
 }
 
@@ -186,18 +186,18 @@ func TestPathFlags(t *testing.T) {
 	unlock := mustLock(t, m)
 	got, err := m.Read(t.Context())
 	if err != nil || encoded(t, got) != encoded(t, old) {
-		t.Fatalf("read %v, %v", got, err)
+		t.Fatalf("Read: got %v, %v, want %s", got, err, encoded(t, old))
 	}
 	if err := m.Write(t.Context(), changed); err != nil {
 		t.Fatal(err)
 	}
 	if got, err = m.Read(t.Context()); err != nil || encoded(t, got) != encoded(t, changed) {
-		t.Errorf("after writing, read %v, %v", got, err)
+		t.Errorf("Read after writing: got %v, %v, want %s", got, err, encoded(t, changed))
 	}
 	unlock()
 	for name, want := range map[string]*state.File{"in": old, "out": changed, "back": old} {
 		if content(t, at(name)) != encoded(t, want) {
-			t.Errorf("%s: %s", name, content(t, at(name)))
+			t.Errorf("%s: got %s, want %s", name, content(t, at(name)), encoded(t, want))
 		}
 	}
 	m = open(t, Options{Dir: dir, State: "in", Backup: noBackup})
@@ -208,7 +208,7 @@ func TestPathFlags(t *testing.T) {
 		t.Error(diff)
 	}
 	if fi, err := os.Stat(at("in")); err != nil || fi.Mode().Perm() != 0o644 {
-		t.Errorf("the permissions of an old state became %v (%v)", fi.Mode(), err)
+		t.Errorf("permissions of an old state: got %v (%v), want -rw-r--r--", fi.Mode(), err)
 	}
 }
 
@@ -274,30 +274,30 @@ func TestCopyOfInterruptedOverwrite(t *testing.T) {
 	}
 	f, err := open(t, Options{Dir: dir}).Read(t.Context())
 	if err != nil || encoded(t, f) != want {
-		t.Errorf("read %v, %v", f, err)
+		t.Errorf("Read: got %v, %v, want %s", f, err, want)
 	}
 	// What is half overwritten may look like a state.
 	hybrid := encoded(t, storetest.File(t, "l", 2, 3))
 	filetest.Write(t, path, hybrid)
 	if f, err := open(t, Options{Dir: dir}).Read(t.Context()); err != nil || encoded(t, f) != want || content(t, path) != hybrid {
-		t.Errorf("read %v, %v", f, err)
+		t.Errorf("Read: got %v, %v, and %s in the file, want %s, and still %s in the file", f, err, content(t, path), want, hybrid)
 	}
 	// Another engine may have stored a state since.
 	newer := encoded(t, storetest.File(t, "l", 3, 4))
 	for _, other := range []string{newer, encoded(t, storetest.File(t, "k", 1, 4))} {
 		filetest.Write(t, path, other)
 		if f, err := open(t, Options{Dir: dir}).Read(t.Context()); err != nil || encoded(t, f) != other {
-			t.Errorf("read %v, %v", f, err)
+			t.Errorf("Read: got %v, %v, want %s", f, err, other)
 		}
 	}
 	filetest.Write(t, path, hybrid)
 	m := open(t, Options{Dir: dir})
 	unlock := mustLock(t, m)
 	if _, err := m.Read(t.Context()); err != nil || content(t, path) != want || exists(path+copySuffix) {
-		t.Errorf("the run with the lock: %v", err)
+		t.Errorf("run with the lock: got %v, and %s in the file, want %s and no copy left", err, content(t, path), want)
 	}
 	if err := m.Write(t.Context(), storetest.File(t, "l", 3, 4)); err != nil || content(t, path) != newer || content(t, path+backupSuffix) != want {
-		t.Errorf("writing after it: %v", err)
+		t.Errorf("Write after it: got %v, %s and the backup %s, want %s and the backup %s", err, content(t, path), content(t, path+backupSuffix), newer, want)
 	}
 	unlock()
 	filetest.Write(t, path, want[:40])

@@ -102,7 +102,7 @@ func TestLockedFilesAreOpenedOnce(t *testing.T) {
 	}
 	for name, errs := range got {
 		if errs[0] != errHeld || errs[1] != errHeld || errs[2] != nil || read[name] != name && name != "created" {
-			t.Errorf("%s: %v, and %q was read", name, errs, read[name])
+			t.Errorf("%s: got %v, and %q read, want it held twice, then free, and its own content", name, errs, read[name])
 		}
 	}
 	if err := errors.Join(locks.unlock(h, at("new")), locks.close(taken), locks.remove(at("created"), created)); err != nil {
@@ -144,7 +144,7 @@ func TestInformationThatCannotBeWritten(t *testing.T) {
 		t.Error("the state is locked")
 	}
 	if left := names(t, dir); !slices.Equal(left, []string{filepath.Base(m.at.paths.info)}) {
-		t.Errorf("left behind: %q", left)
+		t.Errorf("files left behind: got %q, want %s alone", left, filepath.Base(m.at.paths.info))
 	}
 	if _, err := os.Stat(m.at.paths.write); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
@@ -186,7 +186,7 @@ func TestFollow(t *testing.T) {
 	open := fmt.Sprintf("/dev/fd/%d", r.Fd())
 	for path, want := range map[string]string{at("relative"): at("sub/file"), at("absolute"): at("sub/file"), at("link"): at("pipe"), at("none"): at("none"), open: open} {
 		if got := follow(path); got != want && path != open || path == open && !isStream(got) {
-			t.Errorf("%s leads to %s", path, got)
+			t.Errorf("follow(%s): got %s, want %s", path, got, want)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func TestWriteDevice(t *testing.T) {
 	filetest.Write(t, path, "")
 	before := descriptors(t)
 	if err := writeDevice(path, []byte("text")); err != nil || content(t, path) != "text" {
-		t.Errorf("%q, %v", content(t, path), err)
+		t.Errorf("writeDevice: got %q, %v, want \"text\"", content(t, path), err)
 	}
 	if err := writeDevice("/dev/full", []byte("text")); err == nil {
 		t.Error("a full device is no error")
@@ -218,10 +218,10 @@ func TestReserveTooMuch(t *testing.T) {
 	defer f.Close()
 	for n, ok := range map[int64]bool{4096: true, 1 << 43: false, 1<<63 - 1: false} {
 		if err := reserve(f, 0, n); (err == nil) != ok {
-			t.Errorf("%d bytes: %v", n, err)
+			t.Errorf("reserve(%d bytes): got %v, want success %t", n, err, ok)
 		}
 	}
 	if info, err := f.Stat(); err != nil || info.Size() != 0 {
-		t.Errorf("the file has %d bytes, %v", info.Size(), err)
+		t.Errorf("size of the file: got %d, %v, want 0", info.Size(), err)
 	}
 }

@@ -90,7 +90,7 @@ func TestLockIsTakenOnce(t *testing.T) {
 		unlock()
 	}
 	if left := names(t, dir); !slices.Equal(left, []string{DefaultPath, DefaultPath + backupSuffix}) && !slices.Equal(left, []string{DefaultPath}) {
-		t.Errorf("the directory has %q", left)
+		t.Errorf("directory: got %q, want the state and at most its backup", left)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestJournalOfAnotherBase(t *testing.T) {
 			filetest.Write(t, filepath.Join(dir, DefaultPath), encoded(t, test.stored))
 		}
 		if _, err := open(t, Options{Dir: dir}).BeginRun(t.Context(), test.base, "1.0.0"); (err == nil) != test.ok {
-			t.Errorf("stored %v, base %v: %v", test.stored, test.base.Meta, err)
+			t.Errorf("stored %v, base %v: got %v, want success %t", test.stored, test.base.Meta, err, test.ok)
 		}
 	}
 }

@@ -49,10 +49,10 @@ func TestStateThatIsNoFile(t *testing.T) {
 				t.Errorf("write: %v", err)
 			}
 			if fi, err := os.Stat(filepath.Join(opts.Dir, "pipe")); err != nil || fi.Mode() != fs.ModeNamedPipe|fi.Mode().Perm() {
-				t.Errorf("the pipe became %v, %v", fi.Mode(), err)
+				t.Errorf("mode of the pipe: got %v, %v, want it still a pipe", fi.Mode(), err)
 			}
 			if got := names(t, opts.Dir); strings.Join(got, " ") != strings.Join(before, " ") {
-				t.Errorf("the folder has %q", got)
+				t.Errorf("folder: got %q, want %q", got, before)
 			}
 		})
 	}
@@ -69,12 +69,12 @@ func TestPipedState(t *testing.T) {
 	unlock := mustLock(t, m)
 	for range 2 {
 		if got, err := m.Read(t.Context()); err != nil || encoded(t, got) != encoded(t, f) {
-			t.Errorf("read %v, %v", got, err)
+			t.Errorf("Read: got %v, %v, want %s", got, err, encoded(t, f))
 		}
 	}
 	unlock()
 	if err := <-written; err != nil || len(names(t, dir)) != 1 {
-		t.Errorf("written: %v; the folder has %q", err, names(t, dir))
+		t.Errorf("writing to the pipe: got %v, and the folder with %q, want nothing but the pipe", err, names(t, dir))
 	}
 }
 
@@ -112,7 +112,7 @@ func TestPermissions(t *testing.T) {
 			}
 			for path, want := range map[string]fs.FileMode{path: test.wantState, path + backupSuffix: test.wantBackup} {
 				if fi, err := os.Stat(path); err != nil || fi.Mode().Perm() != want {
-					t.Errorf("%+v, locked %v: %s has %v, %v", test, locked, filepath.Base(path), fi.Mode(), err)
+					t.Errorf("%+v, locked %v: got %v, %v for %s, want %v", test, locked, fi.Mode(), err, filepath.Base(path), want)
 				}
 			}
 		}
@@ -140,7 +140,7 @@ func TestLockInfoIsReplaced(t *testing.T) {
 			}
 			unlock := mustLock(t, m)
 			if fi, err := os.Lstat(m.at.paths.info); err != nil || fi.Mode() != 0o600 || content(t, other) != "mine" {
-				t.Errorf("%v, %v, %q", fi, err, content(t, other))
+				t.Errorf("lock's info: got %v, %v, and the other file with %q, want permissions -rw-------, and \"mine\"", fi, err, content(t, other))
 			}
 			if m.at.holder() == nil {
 				t.Error("the holder is not known")
@@ -178,14 +178,14 @@ func TestLinkedStatesShareEverything(t *testing.T) {
 	unlock := mustLock(t, m)
 	held := new(store.LockError)
 	if _, err := open(t, Options{Dir: one}).Lock(t.Context(), storetest.Info("b")); !errors.As(err, &held) || held.Info == nil || held.Info.Who != "a" {
-		t.Errorf("locking through the other link: %v", err)
+		t.Errorf("locking through the other link: got %v, want it held by a", err)
 	}
 	f, err := m.Read(t.Context())
 	if err != nil || encoded(t, f) != encoded(t, want) || content(t, target) != encoded(t, want) {
-		t.Errorf("read %v, %v", f, err)
+		t.Errorf("Read: got %v, %v, and %s in the target, want %s in both", f, err, content(t, target), encoded(t, want))
 	}
 	unlock()
 	if got := names(t, shared); len(got) != 1 {
-		t.Errorf("the shared folder has %q", got)
+		t.Errorf("shared folder: got %q, want the state alone", got)
 	}
 }

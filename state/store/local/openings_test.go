@@ -67,7 +67,7 @@ func TestOpeningsLeft(t *testing.T) {
 		t.Error(info, err)
 	}
 	if names, err := left(t, dir); err != nil || !slices.Equal(names, []string{"second", "third"}) {
-		t.Errorf("%q, %v", names, err)
+		t.Errorf("openings left: got %q, %v, want second and third", names, err)
 	}
 	if names, err := left(t, dir); err != nil || names != nil {
 		t.Errorf("a second time: %q, %v", names, err)
@@ -100,7 +100,7 @@ func TestOpeningsForget(t *testing.T) {
 	opening(t, o, "later")
 	kill(t, o)
 	if names, err := left(t, dir); err != nil || !slices.Equal(names, []string{"later"}) {
-		t.Errorf("%q, %v", names, err)
+		t.Errorf("openings left: got %q, %v, want later alone", names, err)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestOpeningsDamaged(t *testing.T) {
 			}
 			names, err := left(t, dir)
 			if !slices.Equal(names, row.names) || (err != nil) != (row.err != "") || err != nil && (!strings.Contains(err.Error(), row.err) || !strings.Contains(err.Error(), path)) {
-				t.Errorf("%q, %v", names, err)
+				t.Errorf("openings left: got %q, %v, want %q and an error with %q and the path (none if empty)", names, err, row.names, row.err)
 			}
 			if exists(path) != row.stays {
 				t.Errorf("it stays: got %t, want %t", exists(path), row.stays)

@@ -236,7 +236,7 @@ func checkCut(t *testing.T, c powercut.Cut, workspace string, had int) {
 		}
 	}
 	if r := m.(*Manager).Recovered(); unfinished > 0 && (r == nil || len(r.Unfinished) != unfinished) {
-		t.Errorf("%s: %d operations had begun, and this is known: %+v", at, unfinished, r)
+		t.Errorf("%s: got %+v, want %d unfinished operations", at, r, unfinished)
 	}
 	backup, exists := c.Image[DefaultPath+backupSuffix]
 	if old, err := store.Decode(backup, nil); exists && (err != nil || old == nil) {
@@ -263,7 +263,7 @@ func TestPowerCutOfOpenings(t *testing.T) {
 		o := NewOpenings(filepath.Join(dir, "a", "b"))
 		left, err := o.Left()
 		if err = errors.Join(err, o.Close()); err != nil || len(left) != 1 && c.Has("open") {
-			t.Errorf("before %s: %v, %v", c.At, left, err)
+			t.Errorf("before %s: got %v, %v, want one opening if it has been noted", c.At, left, err)
 		}
 		open = open || c.Has("open")
 	}

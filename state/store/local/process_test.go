@@ -183,7 +183,7 @@ func TestLockExcludesProcesses(t *testing.T) {
 	m := open(t, Options{Dir: dir})
 	held := new(store.LockError)
 	if _, err := m.Lock(t.Context(), storetest.Info("me")); !errors.As(err, &held) || held.Info == nil || held.Info.Who != "child" {
-		t.Errorf("locking against another process: %v", err)
+		t.Errorf("locking against another process: got %v, want it held by child", err)
 	}
 	if _, err := m.Read(t.Context()); err != nil {
 		t.Errorf("reading while another process has the lock: %v", err)
@@ -232,7 +232,7 @@ func TestWaiterSeesTheNewState(t *testing.T) {
 	}
 	b, err := io.ReadAll(peer)
 	if err != nil || string(b) != encoded(t, f) || !sameFile(path, peer) {
-		t.Errorf("the peer reads %q, %v", b, err)
+		t.Errorf("state read by the peer: got %q, %v, want %q in the same file", b, err, encoded(t, f))
 	}
 	if err := peer.Close(); err != nil {
 		t.Fatal(err)
@@ -258,7 +258,7 @@ func TestBytesWritten(t *testing.T) {
 		return len(content(t, m.at.paths.journal))
 	}
 	if small, large := journalSize(0, 20), journalSize(2000, 20); small != large {
-		t.Errorf("20 results take %d bytes beside a small state, %d beside a large one", small, large)
+		t.Errorf("20 results: got %d bytes beside a small state, %d beside a large one, want as many", small, large)
 	}
 	if once, twice := journalSize(0, 20), journalSize(0, 40); twice > once*22/10 {
 		t.Errorf("20 results take %d bytes, 40 take %d", once, twice)

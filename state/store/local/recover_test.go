@@ -67,10 +67,10 @@ func TestRecovery(t *testing.T) {
 	m := open(t, Options{Dir: dir})
 	f, err := m.Read(t.Context())
 	if err != nil || encoded(t, f) != encoded(t, want) {
-		t.Fatalf("read without a lock: %v, %v", f, err)
+		t.Fatalf("Read without a lock: got %v, %v, want %s", f, err, encoded(t, want))
 	}
 	if r := m.Recovered(); r == nil || r.Saved || r.Changes != 1 || len(r.Diags()) != 0 {
-		t.Errorf("recovered %+v", r)
+		t.Errorf("Recovered: got %+v, want one change that is not saved yet, and no diagnostics", r)
 	}
 	if content(t, path) != before || !exists(path+journalSuffix) {
 		t.Error("reading without a lock changed files")
@@ -78,7 +78,7 @@ func TestRecovery(t *testing.T) {
 
 	unlock := mustLock(t, m)
 	if f, err = m.Read(t.Context()); err != nil || encoded(t, f) != encoded(t, want) {
-		t.Fatalf("read with the lock: %v, %v", f, err)
+		t.Fatalf("Read with the lock: got %v, %v, want %s", f, err, encoded(t, want))
 	}
 	r := m.Recovered()
 	wantR := &store.Recovered{
@@ -90,7 +90,7 @@ func TestRecovery(t *testing.T) {
 	}
 	diags := r.Diags()
 	if len(diags) != 2 || !strings.Contains(diags[1].Detail, "test_thing.a[2] (create)") {
-		t.Errorf("diagnostics %v", diags)
+		t.Errorf("got diagnostics %v, want two, the second about the unfinished test_thing.a[2]", diags)
 	}
 	unlock()
 	if content(t, path) != encoded(t, want) || exists(path+journalSuffix) {
@@ -119,7 +119,7 @@ func TestFirstRunDiesBeforeAnyState(t *testing.T) {
 	defer mustLock(t, m)()
 	f, err := m.Read(t.Context())
 	if err != nil || encoded(t, f) != encoded(t, storetest.File(t, "new", 1, 1)) {
-		t.Errorf("read %v, %v", f, err)
+		t.Errorf("Read: got %v, %v, want %s", f, err, encoded(t, storetest.File(t, "new", 1, 1)))
 	}
 }
 
@@ -165,7 +165,7 @@ func TestJournalOfUnlockedRun(t *testing.T) {
 	commit(t, j, "a", 2, "object 2")
 	got, err := open(t, Options{Dir: dir}).Read(t.Context())
 	if err != nil || encoded(t, got) != encoded(t, storetest.File(t, "l", 3, 3)) {
-		t.Errorf("read %v, %v", got, err)
+		t.Errorf("Read: got %v, %v, want %s", got, err, encoded(t, storetest.File(t, "l", 3, 3)))
 	}
 }
 
@@ -225,7 +225,7 @@ func TestForeignJournalIsKept(t *testing.T) {
 			}
 			m = open(t, Options{Dir: dir})
 			if got, err := m.Read(t.Context()); err != nil || (got == nil) != (f == nil) {
-				t.Errorf("without the journal: %v, %v", got, err)
+				t.Errorf("Read without the journal: got %v, %v, want as before: %v", got, err, f)
 			}
 			if got := moveAway(path + journalSuffix); !strings.HasSuffix(got, ".old2") {
 				t.Errorf("the advice would replace a file: %s", got)
@@ -242,15 +242,15 @@ func TestJournalThatIsHeld(t *testing.T) {
 	path := filepath.Join(dir, DefaultPath)
 	filetest.Write(t, path, encoded(t, want))
 	if f, err := open(t, Options{Dir: dir}).Read(t.Context()); err != nil || encoded(t, f) != encoded(t, want) {
-		t.Errorf("read without a lock: %v, %v", f, err)
+		t.Errorf("Read without a lock: got %v, %v, want %s", f, err, encoded(t, want))
 	}
 	m := open(t, Options{Dir: dir})
 	defer mustLock(t, m)()
 	if f, err := m.Read(t.Context()); err != nil || encoded(t, f) != encoded(t, want) {
-		t.Fatalf("read: %v, %v", f, err)
+		t.Fatalf("Read: got %v, %v, want %s", f, err, encoded(t, want))
 	}
 	if r := m.Recovered(); r == nil || r.Changes != 0 || len(r.Unfinished) != 1 || !r.Saved || exists(path+journalSuffix) {
-		t.Errorf("recovered %+v", r)
+		t.Errorf("Recovered: got %+v, want no changes, one unfinished operation, saved, and no journal left", r)
 	}
 }
 
@@ -273,7 +273,7 @@ func TestDamagedJournal(t *testing.T) {
 	filetest.Write(t, path, whole+whole[:30])
 	f, err := m.Read(t.Context())
 	if err != nil || encoded(t, f) != encoded(t, storetest.File(t, "l", 2, 2)) || !m.Recovered().Torn {
-		t.Errorf("read %v, %v, %+v", f, err, m.Recovered())
+		t.Errorf("Read: got %v, %v, %+v, want %s, and the journal torn", f, err, m.Recovered(), encoded(t, storetest.File(t, "l", 2, 2)))
 	}
 }
 
@@ -409,7 +409,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	for range 2 {
 		kept, err := store.Rescue([]string{dir}, next, nil)
 		if err != nil || content(t, kept) != encoded(t, next) {
-			t.Errorf("rescued to %s: %v", kept, err)
+			t.Errorf("Rescue: got %s, %v, want a file with %s", kept, err, encoded(t, next))
 		}
 	}
 }

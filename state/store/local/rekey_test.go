@@ -53,21 +53,21 @@ func TestRekey(t *testing.T) {
 		}
 		want := []string{at(DefaultPath), at("terraform.tfstate.123.backup"), at("terraform.tfstate.link.backup"), at("named")}
 		if err != nil || !slices.Equal(paths, want) {
-			t.Errorf("locked %v: %q, %v", locked, paths, err)
+			t.Errorf("locked %v: got %q, %v, want %q", locked, paths, err, want)
 		}
 		for _, path := range append(slices.Clone(want), at("linked/backup")) {
 			if text := content(t, path); text == plain || len(text) != len(plain) {
-				t.Errorf("locked %v: %s has %q", locked, path, text)
+				t.Errorf("locked %v: got %q in %s, want %d other bytes", locked, text, path, len(plain))
 			}
 		}
 		for _, name := range []string{"other.tfstate.backup", "terraform.tfstate.dir.backup/file"} {
 			if content(t, at(name)) != plain {
-				t.Errorf("locked %v: %s has changed", locked, name)
+				t.Errorf("locked %v: got %q in %s, want it unchanged", locked, content(t, at(name)), name)
 			}
 		}
 		for _, name := range []string{DefaultPath, "linked/backup"} {
 			if info, err := os.Lstat(at(name)); err != nil || info.Mode() != 0o640 {
-				t.Errorf("locked %v: %s is %v, %v", locked, name, info.Mode(), err)
+				t.Errorf("locked %v: got %v, %v for %s, want -rw-r-----", locked, info.Mode(), err, name)
 			}
 		}
 		if info, err := os.Lstat(at("terraform.tfstate.link.backup")); err != nil || info.Mode()&os.ModeSymlink == 0 {
@@ -81,7 +81,7 @@ func TestRekey(t *testing.T) {
 	filetest.Write(t, filepath.Join(dir, DefaultPath), encoded(t, storetest.File(t, "l", 1, 1)))
 	filetest.Write(t, filepath.Join(dir, DefaultPath+backupSuffix), encoded(t, storetest.File(t, "l", 1, 1)))
 	if done, err := open(t, Options{Dir: dir, Cipher: newKey{}}).Rekey(t.Context()); err != nil || len(done) != 2 {
-		t.Errorf("a state and its backup: %v, %v", done, err)
+		t.Errorf("Rekey: got %v, %v, want two: a state and its backup", done, err)
 	}
 	dir = t.TempDir()
 	if done, err := open(t, Options{Dir: dir, Cipher: newKey{}}).Rekey(t.Context()); err != nil || len(done) > 0 || len(names(t, dir)) > 0 {
@@ -102,6 +102,6 @@ func TestRekeyOfALostLock(t *testing.T) {
 		t.Skip(err)
 	}
 	if _, err := m.Rekey(t.Context()); !errors.Is(err, store.ErrLockLost) || content(t, path) != plain {
-		t.Errorf("%v", err)
+		t.Errorf("Rekey: got %v and %q in the file, want %v and the file unchanged", err, content(t, path), store.ErrLockLost)
 	}
 }

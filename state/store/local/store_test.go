@@ -29,7 +29,7 @@ func TestWorkspaceDirectories(t *testing.T) {
 		list := func(want ...string) {
 			t.Helper()
 			if got, err := s.Workspaces(t.Context()); err != nil || !slices.Equal(got, append([]string{store.DefaultWorkspace}, want...)) {
-				t.Errorf("the workspaces are %q, %v", got, err)
+				t.Errorf("Workspaces: got %q, %v, want default and %q", got, err, want)
 			}
 		}
 		list()
@@ -143,7 +143,7 @@ func TestFoldedBeforeReplaced(t *testing.T) {
 				replaced = true
 				j, err := state.ParseJournal([]byte(synced), nil)
 				if err != nil || j.Torn || j.Folded == nil || j.Folded.Sum != sha256.Sum256([]byte(content(t, from))) {
-					t.Errorf("the journal has %q, %v", synced, err)
+					t.Errorf("journal: got %q, %v, want it whole, with the sum of the folded state", synced, err)
 				}
 			}
 			return os.Rename(from, to)
@@ -155,7 +155,7 @@ func TestFoldedBeforeReplaced(t *testing.T) {
 		unlock := mustLock(t, got.(*Manager))
 		f, err := got.Read(t.Context())
 		if ok := broken == ""; (err == nil) != ok || (f != nil) != ok || replaced != ok || exists(journal) == ok || (content(t, path) == before) == ok {
-			t.Errorf("%q fails: read %v, %v; the state was replaced: %v", broken, f, err, replaced)
+			t.Errorf("%q fails: got %v, %v, the state replaced: %v, want success %t, with the journal kept otherwise", broken, f, err, replaced, ok)
 		}
 		unlock()
 	}

@@ -35,7 +35,7 @@ func TestForceUnlock(t *testing.T) {
 	var held *store.LockError
 	for _, other := range []string{"mine", "other"} {
 		if err := store.ForceUnlock(t.Context(), manager(), other); !errors.As(err, &held) || held.Info == nil || held.Info.ID != "mine" {
-			t.Errorf("a lock that is held, as %s: %v", other, err)
+			t.Errorf("ForceUnlock(%s) of a lock that is held: got %v, want it held as mine", other, err)
 		}
 	}
 	if err := store.ForceUnlock(t.Context(), m, "mine"); !errors.As(err, &held) {
@@ -52,10 +52,10 @@ func TestForceUnlock(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := store.ForceUnlock(t.Context(), manager(), "other"); !errors.As(err, &held) || held.Info.ID != "mine" {
-		t.Errorf("a lock that was left, with another ID: %v", err)
+		t.Errorf("ForceUnlock of a lock that was left, with another ID: got %v, want it held as mine", err)
 	}
 	if err := store.CheckUnlock(t.Context(), manager(), "other"); !errors.As(err, &held) || held.Info.ID != "mine" {
-		t.Errorf("looking for a lock that was left, with another ID: %v", err)
+		t.Errorf("CheckUnlock of a lock that was left, with another ID: got %v, want it held as mine", err)
 	}
 	if err := store.CheckUnlock(t.Context(), manager(), "mine"); err != nil {
 		t.Errorf("looking for a lock that was left: %v", err)

@@ -44,7 +44,7 @@ func RunCuts(t *testing.T, r Remote) {
 				run := startRun(t, r.Open(t, place, p.Addr), "a")
 				durable := run.work(t, "a")
 				if run.err == nil && len(durable) != runOperations {
-					t.Errorf("a run that did not fail has %d results", len(durable))
+					t.Errorf("run that did not fail: got %d results, want %d", len(durable), runOperations)
 				}
 				checkDurable(t, r.Open(t, place, server), durable)
 			})

@@ -26,10 +26,10 @@ func testLock(t *testing.T, h Harness) {
 	}
 	if h.OwnHolder {
 		if held.Info == nil || held.Info.Operation != "test" || held.Info.ID == "" || held.Info.Path == "" {
-			t.Errorf("the holder is %+v", held.Info)
+			t.Errorf("holder: got %+v, want its own, with an operation, ID and path", held.Info)
 		}
 	} else if held.Info == nil || held.Info.Who != "alice@there" || held.Info.ID != id || !held.Info.Created.Equal(Info("").Created) || held.Info.Path == "" {
-		t.Errorf("the holder is %+v", held.Info)
+		t.Errorf("holder: got %+v, want alice@there with the ID %s, its time and a path", held.Info, id)
 	}
 	if !h.OwnHolder && !strings.Contains(held.Error(), "alice@there") {
 		t.Errorf("the message does not name the holder: %s", held)

@@ -260,7 +260,7 @@ func (w *rowsRun) end() {
 	}
 	changed := !maps.Equal(rowsOf(w.T, w.base.State), w.now)
 	if changed && f.Serial <= w.base.Serial || !changed && !w.committed && f.Serial != w.base.Serial {
-		w.Errorf("got the serial %d after the serial %d; the run has changed something: %t", f.Serial, w.base.Serial, changed)
+		w.Errorf("serial after %d: got %d, want a higher one if the run has changed something (%t), otherwise the same", w.base.Serial, f.Serial, changed)
 	}
 	w.model = rowsModel{stored: w.now, serial: f.Serial}
 }

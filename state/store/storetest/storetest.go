@@ -89,18 +89,18 @@ func needsLock(t *testing.T, h Harness) {
 // exists and is empty counts as none: other engines leave such objects when they lock.
 func testEmpty(t *testing.T, h Harness) {
 	if got := read(t, h, store.DefaultWorkspace); got != "" {
-		t.Errorf("a new store has the state %s", got)
+		t.Errorf("state of a new store: got %s, want none", got)
 	}
 	m := manager(t, h, store.DefaultWorkspace)
 	lock(t, m, "a")()
 	if got := read(t, h, store.DefaultWorkspace); got != "" {
-		t.Errorf("locking made the state %s", got)
+		t.Errorf("state after locking: got %s, want none", got)
 	}
 	if err := h.Corrupt(store.DefaultWorkspace, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, h, store.DefaultWorkspace); got != "" {
-		t.Errorf("nothing stored reads as %s", got)
+		t.Errorf("state after nothing was stored: got %s, want none", got)
 	}
 	if err := m.Write(t.Context(), File(t, "l", 1, 1)); err != nil {
 		t.Errorf("writing over nothing: %v", err)
@@ -177,7 +177,7 @@ func testUpdates(t *testing.T, h Harness) {
 		}
 	}
 	if f.Serial != handles*rounds {
-		t.Errorf("serial %d after %d writes", f.Serial, handles*rounds)
+		t.Errorf("serial: got %d, want %d after as many writes", f.Serial, handles*rounds)
 	}
 }
 
@@ -256,7 +256,7 @@ func testWorkspaces(t *testing.T, h Harness) {
 	}
 	wantNames("default")
 	if got := read(t, h, "prod"); got != "" {
-		t.Errorf("a deleted workspace has the state %s", got)
+		t.Errorf("state of a deleted workspace: got %s, want none", got)
 	}
 }
 
@@ -307,7 +307,7 @@ func testCorrupted(t *testing.T, h Harness) {
 	}
 	left, err := h.Stored(store.DefaultWorkspace)
 	if err != nil || string(left) != string(damaged) {
-		t.Errorf("the damaged state was changed (%v): %s", err, left)
+		t.Errorf("damaged state: got %s, %v, want it unchanged: %s", left, err, damaged)
 	}
 }
 
@@ -372,7 +372,7 @@ func testLineage(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	if stored.Lineage != "one" || stored.Serial != 7 || stored.Version != "1.0.0" {
-		t.Errorf("stored %+v", stored.Meta)
+		t.Errorf("got %+v, want lineage one, serial 7, version 1.0.0", stored.Meta)
 	}
 	for _, test := range []struct {
 		next *state.File
@@ -385,7 +385,7 @@ func testLineage(t *testing.T, h Harness) {
 		{File(t, "two", 9, 1), false},
 	} {
 		if err := store.CheckPush(stored, test.next); (err == nil) != test.ok {
-			t.Errorf("pushing %+v: %v", test.next.Meta, err)
+			t.Errorf("CheckPush(%+v): got %v, want success %t", test.next.Meta, err, test.ok)
 		}
 	}
 	if err := m.Write(t.Context(), File(t, "two", 1, 1)); err != nil {

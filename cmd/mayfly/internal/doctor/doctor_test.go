@@ -49,7 +49,7 @@ Second
 		t.Errorf("the summary is %q", got)
 	}
 	if r.Problems != 2 || r.Notes != 1 {
-		t.Errorf("%d problems and %d notes", r.Problems, r.Notes)
+		t.Errorf("got %d problems and %d notes, want 2 and 1", r.Problems, r.Notes)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestOf(t *testing.T) {
 	got := of("s", list, "Fix it.")
 	want := []Finding{problem("s", "Bad: It is bad.", "Fix it."), note("s", "Odd: It is odd.")}
 	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestWayOutOnce(t *testing.T) {
 	} {
 		got := of("s", diag.Errorf("Bad", "%s", c.detail), c.wayOut)
 		if len(got) != 1 || got[0].Text != c.want || got[0].WayOut != c.wantOut {
-			t.Errorf("%q, %q: %+v", c.detail, c.wayOut, got)
+			t.Errorf("%q, %q: got %+v, want %q, %q", c.detail, c.wayOut, got, c.want, c.wantOut)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func TestAwait(t *testing.T) {
 		}
 		want := []Finding{problem("slow", "no answer within 5s", "Hurry."), problem("stuck", "no answer within 5s", "Kick it."), problem("refused", "no", "Ask.")}
 		if len(r.Groups) != 1 || len(r.Groups[0].Findings) != len(want) {
-			t.Fatalf("%+v", r)
+			t.Fatalf("got %+v, want one group with %+v", r, want)
 		}
 		for i, f := range r.Groups[0].Findings {
 			if f != want[i] {
@@ -235,7 +235,7 @@ func finding(t *testing.T, r *Report, group, subject string) Finding {
 func TestDocument(t *testing.T) {
 	r := examine(t, nil)
 	if r.Problems != 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v, want no problems", r)
 	}
 	doc, err := r.JSON()
 	if err == nil {
@@ -246,7 +246,7 @@ func TestDocument(t *testing.T) {
 	}
 	var again Report
 	if err := json.Unmarshal(doc, &again); err != nil || len(again.Groups) != len(r.Groups) {
-		t.Errorf("read again: %v, %+v", err, again)
+		t.Errorf("reading the document again: got %+v, %v, want %d groups", again, err, len(r.Groups))
 	}
 	if left, err := os.ReadDir("."); err != nil || len(left) > 0 {
 		t.Errorf("there is %v, %v", left, err)
@@ -282,7 +282,7 @@ func TestCache(t *testing.T) {
 		}
 		f := finding(t, examine(t, nil, "TF_PLUGIN_CACHE_DIR="+dir), "plugin_cache", dir)
 		if f.Level != want || (f.WayOut != "") != (want == Problem) {
-			t.Errorf("%+v", f)
+			t.Errorf("got %+v, want the level %v, with a way out only for a problem", f, want)
 		}
 	}
 }
@@ -297,20 +297,20 @@ func TestProxies(t *testing.T) {
 	environ := []string{"https_proxy=http://ada:canary-77@" + address, "NO_PROXY=a.example", "SSL_CERT_FILE=/nonexistent/ca.pem"}
 	r := examine(t, nil, environ...)
 	if f := finding(t, r, "network", "https_proxy"); f.Level != OK || f.Text != "http://"+address || f.Milliseconds == nil {
-		t.Errorf("%+v", f)
+		t.Errorf("https_proxy: got %+v, want http://%s without the password, with a time", f, address)
 	}
 	if f := finding(t, r, "network", "NO_PROXY"); f.Text != "no proxy for a.example" {
-		t.Errorf("%+v", f)
+		t.Errorf("NO_PROXY: got %+v, want: no proxy for a.example", f)
 	}
 	if f := finding(t, r, "network", "SSL_CERT_FILE"); f.Level != Problem || f.WayOut == "" {
-		t.Errorf("%+v", f)
+		t.Errorf("SSL_CERT_FILE: got %+v, want a problem with a way out", f)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
 	r = examine(t, nil, environ...)
 	if f := finding(t, r, "network", "https_proxy"); f.Level != Problem || f.WayOut == "" {
-		t.Errorf("%+v", f)
+		t.Errorf("https_proxy: got %+v, want a problem with a way out", f)
 	}
 	doc, err := r.JSON()
 	if err != nil || strings.Contains(string(doc), "canary-77") || strings.Contains(string(doc), "ada") {
@@ -323,15 +323,15 @@ func TestDirectory(t *testing.T) {
 	r := examine(t, map[string]string{".terraform.lock.hcl": "provider {", ".terraform/environment": "no/name", "main.tf": "locals {}"})
 	for group, subject := range map[string]string{"directory": "lock file", "backend": "state"} {
 		if f := finding(t, r, group, subject); f.Level != Problem || f.WayOut == "" {
-			t.Errorf("%+v", f)
+			t.Errorf("%s, %s: got %+v, want a problem with a way out", group, subject, f)
 		}
 	}
 	r = examine(t, map[string]string{".terraform": "a file"})
 	if f := finding(t, r, "directory", "data directory"); f.Level != Problem || !strings.Contains(f.Text, "is not a directory") {
-		t.Errorf("%+v", f)
+		t.Errorf("data directory: got %+v, want a problem: is not a directory", f)
 	}
 	r = examine(t, map[string]string{"main.tf": "terraform {\n  backend \"gcp\" {}\n}\n"})
 	if f := finding(t, r, "backend", `backend "gcp"`); f.Level != Problem || !strings.Contains(f.Text, "gcs") {
-		t.Errorf("%+v", f)
+		t.Errorf("backend gcp: got %+v, want a problem that suggests gcs", f)
 	}
 }

@@ -56,7 +56,7 @@ func TestSettings(t *testing.T) {
 			got := stderr.String()
 			if toFile {
 				if got != "" {
-					t.Errorf("%v: standard error has %q beside the file", vars, got)
+					t.Errorf("%v: got %q on standard error beside the file, want nothing", vars, got)
 				}
 				got = file(t, path)
 			}
@@ -86,7 +86,7 @@ func file(t *testing.T, path string) string {
 		return ""
 	}
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-		t.Errorf("the log file is %v", info.Mode())
+		t.Errorf("mode of the log file: got %v, want -rw-------", info.Mode())
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -35,7 +35,7 @@ func TestSchemaIsComplete(t *testing.T) {
 			continue
 		}
 		if err := s.Validate("a text"); err == nil && name != schemas.Common {
-			t.Errorf("%s allows a text", name)
+			t.Errorf("%s: got no error for a text, want one", name)
 		}
 	}
 	if _, ok, _ := Schema("nothing"); ok {
@@ -82,7 +82,7 @@ func TestBlocksRefer(t *testing.T) {
 	}
 	for name := range kinds.All() {
 		if _, ok := doc.Contents["terraform.backend"].Types[name]; !ok && name != backend.Cloud {
-			t.Errorf("the backend %s is missing", name)
+			t.Errorf("backends: got none of the name %s, want it listed", name)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestLineHistory(t *testing.T) {
 	skip = true
 	h.Add("given up")
 	if h.Len() != 2 || h.At(0) != "b" || h.At(1) != "a" {
-		t.Errorf("%v", h.lines)
+		t.Errorf("lines: got %v, want b and a", h.lines)
 	}
 	skip = false
 	for range maxHistory {

@@ -49,7 +49,7 @@ func TestLogLinesWait(t *testing.T) {
 		}
 		l.Flush()
 		if n := strings.Count(out.text.String(), "line "); n != 3*logRoom {
-			t.Errorf("%d lines of %d", n, 3*logRoom)
+			t.Errorf("got %d lines, want %d", n, 3*logRoom)
 		}
 	})
 }

@@ -41,7 +41,7 @@ func TestOutletLosesNothing(t *testing.T) {
 		time.Sleep(time.Hour - time.Second) // the engine is at work, or no interrupt came
 		out.goOn()
 		if err := <-wrote; err != nil || out.text.String() != text {
-			t.Errorf("%v; %d of %d bytes", err, out.text.Len(), len(text))
+			t.Errorf("Write: got %v and %d bytes, want %d", err, out.text.Len(), len(text))
 		}
 		time.Sleep(time.Second)
 		if err := o.Close(); err != nil {
@@ -59,14 +59,14 @@ func TestOutletGivesUp(t *testing.T) {
 		begun := time.Now()
 		for range 2 {
 			if _, err := o.Write([]byte("text")); err != ErrUnread {
-				t.Errorf("err = %v", err)
+				t.Errorf("Write: got %v, want %v", err, ErrUnread)
 			}
 		}
 		if took := time.Since(begun); took != standstill {
 			t.Errorf("given up after %s, want %s", took, standstill)
 		}
 		if err := o.Close(); err != ErrUnread {
-			t.Errorf("at the end: %v", err)
+			t.Errorf("Close: got %v, want %v", err, ErrUnread)
 		}
 		out.goOn()
 	})
@@ -88,7 +88,7 @@ func TestOutletWaitsForASlowReader(t *testing.T) {
 		p.Interrupt()
 		text := strings.Repeat("x", 10*piece+1)
 		if n, err := o.Write([]byte(text)); n != len(text) || err != nil || out.String() != text {
-			t.Errorf("%d bytes, %v", n, err)
+			t.Errorf("Write: got %d, %v and %d bytes, want %d", n, err, len(out.String()), len(text))
 		}
 		o.Close()
 	})
@@ -106,7 +106,7 @@ func TestOutletRemembersFailures(t *testing.T) {
 			t.Error(err)
 		}
 		if err := o.Close(); err != test.end {
-			t.Errorf("after %v: %v", test.write, err)
+			t.Errorf("Close after %v: got %v, want %v", test.write, err, test.end)
 		}
 	}
 }

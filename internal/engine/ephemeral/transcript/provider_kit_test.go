@@ -342,7 +342,7 @@ func (f *fake) ValidateResource(ctx context.Context, mode addr.Mode, _ string, c
 func (f *fake) OpenEphemeral(ctx context.Context, _ string, config cty.Value) (provider.OpenResponse, diag.List) {
 	name := nameOf(config)
 	r, diags, end := f.c.begin(ctx, f.who, "open", name, show(config))
-	resp := provider.OpenResponse{Opened: !diags.HasErrors(), Lost: r.Died, Deferred: r.Deferred}
+	resp := provider.OpenResponse{Opened: !diags.HasErrors(), Lost: r.Died, Deferred: provider.Deferred(r.Deferred)}
 	f.c.mu.Lock()
 	f.c.opened[name]++
 	id := fmt.Sprintf("%s-%d", name, f.c.opened[name])

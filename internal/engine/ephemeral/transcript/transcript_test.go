@@ -242,8 +242,8 @@ func TestTranscripts(t *testing.T) {
 				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
 					t.Fatal(err)
 				}
-			} else if d := gocmp.Diff(string(want.Data), got); d != "" {
-				t.Errorf("(-want +got):\n%s", d)
+			} else if diff := gocmp.Diff(string(want.Data), got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}

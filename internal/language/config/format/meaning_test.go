@@ -110,7 +110,7 @@ func TestFormattedStays(t *testing.T) {
 		sameMeaning(t, src, string(once))
 		twice, diags := format.Source(once, "main.tf")
 		if diags.HasErrors() || !bytes.Equal(once, twice) {
-			t.Fatalf("%q became %q and then %q, %v", src, once, twice, diags)
+			t.Fatalf("formatting %q again: got %q, %v, want it unchanged: %q", src, twice, diags, once)
 		}
 	})
 }

@@ -27,6 +27,7 @@ var testBlocks = []Block{
 		Path: "run", About: "A plan or apply of the module, and what must be true afterwards.",
 		Arguments: []Argument{
 			word("command", "`apply` or `plan`", "apply", "plan"), arg("providers", "map(reference)", "the configurations of providers"),
+			arg("converge", "bool", "`true` plans and applies in rounds until nothing is left that cannot be planned yet").constant(),
 			arg("expect_failures", "list(reference)", "the objects whose conditions must not be met"),
 			arg("state_key", "string", "the name of the state that the run works on").constant(), arg("parallel", "bool", "`true` lets the run be made beside others").constant(),
 		},

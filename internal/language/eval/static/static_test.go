@@ -154,7 +154,7 @@ func TestSourcesAcrossModules(t *testing.T) {
 		t.Fatal(diags)
 	}
 	if m := tree.Root.Children["a"].Children["m"]; m == nil || m.Dir != "b" || m.Call.Source != "../b" {
-		t.Errorf("%+v", m)
+		t.Errorf("module m of a: got %+v, want ../b in the directory b", m)
 	}
 }
 
@@ -172,6 +172,6 @@ func TestBackendBlocksInside(t *testing.T) {
 	}
 	attrs, _ := content.Blocks[0].Body.JustAttributes()
 	if v, hd := attrs["name"].Expr.Value(nil); hd.HasErrors() || v != cty.StringVal("w") {
-		t.Errorf("%#v %v", v, hd)
+		t.Errorf("name: got %#v, %v, want \"w\"", v, hd)
 	}
 }

@@ -62,7 +62,7 @@ variable "v" {
 				t.Errorf("%v, want %q", got, c.want)
 			}
 			if c.arguments != "" && strings.Contains(fmt.Sprint(got), "CANARY") {
-				t.Errorf("a secret is told: %v", got)
+				t.Errorf("arguments %q: got %v, want it without the secret", c.arguments, got)
 			}
 		})
 	}

@@ -22,8 +22,8 @@ var timestampFunc = function.New(&function.Spec{
 	},
 })
 
-// planTimestampFunc returns the moment of the plan, which is the same for every call in plan and apply.
-func planTimestampFunc(at time.Time) function.Function {
+// fixedTimestampFunc returns the given moment, or an unknown value if that is zero.
+func fixedTimestampFunc(at time.Time) function.Function {
 	result := cty.UnknownVal(cty.String)
 	if !at.IsZero() {
 		result = cty.StringVal(at.UTC().Format(time.RFC3339))

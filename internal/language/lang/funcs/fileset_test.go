@@ -35,7 +35,7 @@ func TestOncePerDepthFindsTheSame(t *testing.T) {
 		slices.Sort(before)
 		slices.Sort(after)
 		if before, after = slices.Compact(before), slices.Compact(after); err != nil || !slices.Equal(before, after) {
-			t.Errorf("%q finds %q, but %q finds %q, %v", pattern, before, oncePerDepth(pattern), after, err)
+			t.Errorf("glob(%q): got %q, %v, want as with %q: %q", oncePerDepth(pattern), after, err, pattern, before)
 		}
 	})
 }
@@ -54,7 +54,7 @@ func TestStarsInARowAreOne(t *testing.T) {
 	for _, pattern := range []string{"**/z", "**/**/**/**/**/**/**/**/z", "d/**/**/**/**/**/**/**/z"} {
 		got, err := f.glob(dir, pattern)
 		if err != nil || len(got) != 1 {
-			t.Errorf("%s: %v, %v", pattern, got, err)
+			t.Errorf("glob(%s): got %v, %v, want one file", pattern, got, err)
 		}
 	}
 }

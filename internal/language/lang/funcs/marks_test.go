@@ -64,7 +64,7 @@ func TestE23NothingEphemeralStays(t *testing.T) {
 			t.Fatalf("an ephemeral mark stayed in %#v", got)
 		}
 		if !got.Type().Equals(in.Type()) {
-			t.Fatalf("type changed from %#v to %#v", in.Type(), got.Type())
+			t.Fatalf("got the type %#v, want it unchanged: %#v", got.Type(), in.Type())
 		}
 		if text := got.GoString(); value.Contains(in, value.Ephemeral) && strings.Contains(text, secretText) {
 			t.Fatalf("an ephemeral value stayed in %s", text)
@@ -159,7 +159,7 @@ func TestTryCostIsLinear(t *testing.T) {
 	}
 	got, err := evalIn(t, Options{}, expr)
 	if err != nil || !got.RawEquals(str("x")) {
-		t.Fatalf("got %#v, %v", got, err)
+		t.Fatalf("got %#v, %v, want \"x\"", got, err)
 	}
 }
 

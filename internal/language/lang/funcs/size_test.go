@@ -91,7 +91,7 @@ func TestWithinBounds(t *testing.T) {
 		`replace("aaa", "a", "") == ""`,
 	} {
 		if v, err := evalIn(t, Options{}, expr); err != nil || !v.RawEquals(cty.True) {
-			t.Errorf("%s = %#v, %v", expr, v, err)
+			t.Errorf("%s: got %#v, %v, want true", expr, v, err)
 		}
 	}
 }

@@ -21,6 +21,8 @@ type Options struct {
 	PureOnly bool
 	// PlanTimestamp is the result of plantimestamp, which is unknown if this is zero.
 	PlanTimestamp time.Time
+	// Timestamp is the result of timestamp, whatever PureOnly is, unless it is zero.
+	Timestamp time.Time
 	// Fingerprint computes the result of fingerprint for a value without marks; false if it cannot be known
 	// yet. The result is unknown if this is nil.
 	Fingerprint func(cty.Value) (uint64, bool, error)
@@ -79,10 +81,13 @@ func buildStatic() map[string]function.Function {
 // contextual returns the functions that depend on the options, not guarded yet.
 func contextual(o Options) map[string]function.Function {
 	fs := files{o.BaseDir, o.Interrupted}.functions()
-	fs["plantimestamp"] = planTimestampFunc(o.PlanTimestamp)
+	fs["plantimestamp"] = fixedTimestampFunc(o.PlanTimestamp)
 	fs["fingerprint"] = fingerprintFunc(o.Fingerprint)
 	for name, f := range impureFuncs {
-		if o.PureOnly {
+		switch {
+		case name == "timestamp" && !o.Timestamp.IsZero():
+			f = fixedTimestampFunc(o.Timestamp)
+		case o.PureOnly:
 			f = function.Unpredictable(f)
 		}
 		fs[name] = f

@@ -99,7 +99,7 @@ func TestSignatures(t *testing.T) {
 			t.Errorf("%s returns %#v, %v; want %#v", test.name, result, err, test.result)
 		}
 		if !slices.Equal(params, test.params) || variadic != test.variadic || strings.Join(nullable, " ") != test.nullable {
-			t.Errorf("%s has parameters %q, variadic %q, nullable %q", test.name, params, variadic, nullable)
+			t.Errorf("%s: got the parameters %q, variadic %q, nullable %q, want %q, %q, %q", test.name, params, variadic, nullable, test.params, test.variadic, test.nullable)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func TestTableIsShared(t *testing.T) {
 			for range 20 {
 				v, err := table["templatestring"].Call([]cty.Value{str(`${upper(n)}-${templatestring("y", {})}`), vars})
 				if err != nil || !v.RawEquals(str("X-y")) {
-					t.Errorf("got %#v, %v", v, err)
+					t.Errorf("got %#v, %v, want \"X-y\"", v, err)
 				}
 			}
 		})

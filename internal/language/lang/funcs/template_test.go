@@ -53,7 +53,7 @@ func TestTemplateErrors(t *testing.T) {
 			continue
 		}
 		if d := diags[0]; d.Source != nil && d.Subject.Filename == "m.tf" || d.Source == nil && d.Subject.Filename != "m.tf" {
-			t.Errorf("%s: a source for %s: %q", test.expr, d.Subject.Filename, d.Source)
+			t.Errorf("%s: got the source %q for %s, want one only for a place outside m.tf", test.expr, d.Source, d.Subject.Filename)
 		}
 		if strings.Contains(diags[0].String()+string(diags[0].Source), secretText) {
 			t.Errorf("%s: the error shows the secret", test.expr)

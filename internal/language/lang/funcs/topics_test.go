@@ -88,11 +88,11 @@ func TestType(t *testing.T) {
 			}
 		}
 		if len(v.Marks()) != len(test.marks)+1 {
-			t.Errorf("%s has marks %#v", test.expr, v.Marks())
+			t.Errorf("%s: got the marks %#v, want %v and that of a type", test.expr, v.Marks(), test.marks)
 		}
 	}
 	if _, err := TypeOf(str("x")); err != ErrNotType {
-		t.Errorf("TypeOf a string: %v", err)
+		t.Errorf("TypeOf a string: got %v, want %v", err, ErrNotType)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestRSADecrypt(t *testing.T) {
 	for _, text := range []string{pem1, pem8} {
 		got, err := f.Call([]cty.Value{cipher, sens(str(text))})
 		if err != nil || !got.RawEquals(sens(str("message"))) {
-			t.Errorf("got %#v, %v", got, err)
+			t.Errorf("got %#v, %v, want the sensitive \"message\"", got, err)
 		}
 	}
 	for _, test := range []struct {

@@ -65,6 +65,6 @@ func TestBranches(t *testing.T) {
 	marked.Branches(func(at hcl.Range, _ bool) { seen = append(seen, at) }).Within(vars)
 	marked.Expression(json).Value(marked.Context(vars, nil, nil, false, "."))
 	if points := marked.Conditionals(json); len(points) != 1 || !slices.Equal(points, seen) {
-		t.Errorf("JSON: %v are declared, and %v seen", points, seen)
+		t.Errorf("JSON: got the conditional declared at %v, want one as seen: %v", points, seen)
 	}
 }

@@ -106,7 +106,7 @@ func TestInterruptedEvaluation(t *testing.T) {
 	} {
 		_, ctx := evaluate(t, src, bounds.MaxMade, interrupted)
 		if exceeded := marked.Exceeded(ctx); len(exceeded) != 1 || exceeded[0].Summary != "Evaluation interrupted" {
-			t.Errorf("%s: got %v", src, exceeded)
+			t.Errorf("%s: got %v, want one diagnostic: Evaluation interrupted", src, exceeded)
 		}
 	}
 }

@@ -202,11 +202,11 @@ func TestTemplatesChangeNothing(t *testing.T) {
 			want, wantDiags := e.Value(ctx)
 			got, gotDiags := Expression(e).Value(ctx)
 			if !got.RawEquals(want) || len(gotDiags) != len(wantDiags) {
-				t.Errorf("%s of %#v: %#v, %v; the library: %#v, %v", src, v, got, gotDiags, want, wantDiags)
+				t.Errorf("%s of %#v: got %#v, %v, want as by the library: %#v, %v", src, v, got, gotDiags, want, wantDiags)
 			}
 			for i, d := range gotDiags {
 				if d.Detail != wantDiags[i].Detail || *d.Subject != *wantDiags[i].Subject {
-					t.Errorf("%s of %#v: %v; the library: %v", src, v, d, wantDiags[i])
+					t.Errorf("%s of %#v: got %v, want as by the library: %v", src, v, d, wantDiags[i])
 				}
 			}
 		}

@@ -70,7 +70,7 @@ func TestE22E23NonInterference(t *testing.T) {
 			public++
 		}
 		if difference := tellsApart(t, a, b); difference != "" {
-			t.Errorf("%s=%d: %s\n  %s\n  %s\n  with %s", envFirstExpression, seed, src, difference, strings.ReplaceAll(fmt.Sprintf("%#v\n  %#v", a, b), "cty.", ""), differences(one, another, src))
+			t.Errorf("%s=%d: %s\n  got %s, want no difference\n  %s\n  with %s", envFirstExpression, seed, src, difference, strings.ReplaceAll(fmt.Sprintf("%#v\n  %#v", a, b), "cty.", ""), differences(one, another, src))
 		}
 		if t.Failed() && seed > first+n/2 {
 			break
@@ -123,7 +123,7 @@ func TestE22E23KnownWorlds(t *testing.T) {
 					first = got
 				}
 				if difference := tellsApart(t, first, got); difference != "" {
-					t.Errorf("%s, with %s: %s", src, name, difference)
+					t.Errorf("%s, with %s: got %s, want no difference", src, name, difference)
 				}
 				results++
 			}

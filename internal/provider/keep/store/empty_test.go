@@ -60,7 +60,7 @@ func TestEmptyStoreStays(t *testing.T) {
 	filetest.Write(t, filepath.Join(s.path, "file"), "what keeps a directory from being removed")
 	err := s.remove(t.Context(), newDocument())
 	if p, ok := errors.AsType[*Problem](err); !ok || p.Summary != "Cannot remove the empty store" {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want: Cannot remove the empty store", err)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestLeaseLife(t *testing.T) {
 		t.Fatalf("live lease: %v", err)
 	}
 	if renewed, err := s.Renew(ctx, lease.ID); err != nil || !renewed.ExpiresAt.Equal(c.at.Add(time.Minute)) {
-		t.Fatalf("renewed: %+v, %v", renewed, err)
+		t.Fatalf("Renew: got %+v, %v, want expiry at %v", renewed, err, c.at.Add(time.Minute))
 	}
 	c.at = c.at.Add(time.Minute - time.Millisecond)
 	if err := with.Check(ctx); err != nil {
@@ -46,7 +46,7 @@ func TestLeaseLife(t *testing.T) {
 		t.Fatalf("expired lease: %v", err)
 	}
 	if live, err := s.Leases(ctx); err != nil || len(live) != 0 {
-		t.Errorf("expired lease listed: %v, %v", live, err)
+		t.Errorf("Leases after expiry: got %v, %v, want none", live, err)
 	}
 	if _, err := s.Renew(ctx, lease.ID); !errors.Is(err, ErrNoLease) {
 		t.Errorf("an expired lease came back: %v", err)
@@ -142,13 +142,13 @@ func TestLeasesAreListedAndDropped(t *testing.T) {
 	}
 	live, err := s.Leases(ctx)
 	if err != nil || len(live) != 3 || live[0].ID != ids[1] || live[1].ID != ids[2] || live[2].Purpose != "1h0m0s" {
-		t.Fatalf("%+v, %v", live, err)
+		t.Fatalf("Leases: got %+v, %v, want 3: %s, %s, and that of an hour", live, err, ids[1], ids[2])
 	}
 	c.at = c.at.Add(2 * time.Minute)
 	mustCreate(t, s, "any", "change")
 	c.at = c.at.Add(-2 * time.Minute)
 	if live, err = s.Leases(ctx); err != nil || len(live) != 1 || live[0].ID != ids[0] {
-		t.Errorf("after a write when two were over: %+v, %v", live, err)
+		t.Errorf("Leases after a write when two were over: got %+v, %v, want %s alone", live, err, ids[0])
 	}
 }
 
@@ -157,7 +157,7 @@ func TestTTLBounds(t *testing.T) {
 		0: false, -time.Minute: false, time.Second - 1: false, time.Second: true, 24 * time.Hour: true, 24*time.Hour + 1: false,
 	} {
 		if err := CheckTTL(ttl); (err == nil) != ok || (err != nil && !errors.Is(err, ErrInvalid)) {
-			t.Errorf("%s: %v", ttl, err)
+			t.Errorf("CheckTTL(%s): got %v, want success %t, or %v", ttl, err, ok, ErrInvalid)
 		}
 	}
 	s := newStore(t, Options{})

@@ -38,7 +38,7 @@ func TestPowerCutInNewFolder(t *testing.T) {
 		}
 		s := newStore(t, Options{Path: filepath.Join(left, folder, "keep.age"), KeyFile: filepath.Join(left, folder, "keep.key")})
 		if _, value, err := s.Reveal(t.Context(), "common"); err != nil || string(value) != "first" {
-			t.Errorf("%s: %v", c.At, err)
+			t.Errorf("%s: got %q, %v, want \"first\"", c.At, value, err)
 		}
 	}
 	if done == 0 || done == len(cuts) {

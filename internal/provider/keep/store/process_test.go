@@ -86,10 +86,10 @@ func TestProcessesAtOnce(t *testing.T) {
 	group.Wait()
 	names, err := s.SecretNames(t.Context(), "w")
 	if err != nil || len(names) != processes*each {
-		t.Errorf("%d names of %d: %v", len(names), processes*each, err)
+		t.Errorf("got %d names, %v, want %d", len(names), err, processes*each)
 	}
 	if common, err := s.Secret(t.Context(), "common"); err != nil || common.Version != processes*each {
-		t.Errorf("%+v, %v", common, err)
+		t.Errorf("common: got %+v, %v, want version %d", common, err, processes*each)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestHandlesAtOnce(t *testing.T) {
 	}
 	group.Wait()
 	if names, err := s.SecretNames(t.Context(), ""); err != nil || len(names) != writers {
-		t.Errorf("%v, %v", names, err)
+		t.Errorf("names: got %v, %v, want %d", names, err, writers)
 	}
 }
 

@@ -71,16 +71,16 @@ func TestSecretLife(t *testing.T) {
 		t.Errorf("second create: %v", err)
 	}
 	if got, err := s.UpdateSecret(ctx, "db", nil, nil); err != nil || got.Version != 1 || got.Description != nil {
-		t.Errorf("update of the description: %+v, %v", got, err)
+		t.Errorf("update of the description: got %+v, %v, want version 1 without description", got, err)
 	}
 	if got := reveal(t, s, "db"); got != canary {
 		t.Errorf("value after that: got %q, want %q", got, canary)
 	}
 	if got, err := s.UpdateSecret(ctx, "db", nil, []byte{}); err != nil || got.Version != 2 {
-		t.Errorf("update of the value: %+v, %v", got, err)
+		t.Errorf("update of the value: got %+v, %v, want version 2", got, err)
 	}
 	if got := reveal(t, s, "db"); got != "" {
-		t.Errorf("an empty value became %q", got)
+		t.Errorf("empty value: got %q, want it empty", got)
 	}
 	mustCreate(t, s, "dc", "1")
 	mustCreate(t, s, "a/b", "1")
@@ -111,7 +111,7 @@ func TestNoteLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := s.Note(ctx, "n"); err != nil || got.Text != "two" {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("Note: got %+v, %v, want the text \"two\"", got, err)
 	}
 	for range 2 {
 		if err := s.DeleteNote(ctx, "n"); err != nil {
@@ -138,12 +138,12 @@ func TestFilesAreEncryptedAndPrivate(t *testing.T) {
 			t.Errorf("%s holds plaintext", path)
 		}
 		if info, _ := os.Stat(path); runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-			t.Errorf("%s has mode %v", path, info.Mode())
+			t.Errorf("mode of %s: got %v, want -rw-------", path, info.Mode())
 		}
 	}
 	left, err := os.ReadDir(filepath.Dir(s.path))
 	if err != nil || len(left) != 3 {
-		t.Errorf("files left: %v, %v", left, err)
+		t.Errorf("files left: got %v, %v, want 3", left, err)
 	}
 }
 
@@ -445,7 +445,7 @@ func TestOptions(t *testing.T) {
 	}
 	s := newStore(t, Options{Path: "a.age"})
 	if want := filepath.Join(here, "a.age"); s.Path() != want || s.keyFile != want+".key" {
-		t.Errorf("store %s, key %s", s.Path(), s.keyFile)
+		t.Errorf("got store %s, key %s, want %s, %s.key", s.Path(), s.keyFile, want, want)
 	}
 }
 

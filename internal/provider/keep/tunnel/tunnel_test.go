@@ -160,7 +160,7 @@ func TestTunnel(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			if got, err := ask(open.Port(), text); err != nil || got != strings.ToUpper(text) {
-				t.Errorf("%d bytes, %v", len(got), err)
+				t.Errorf("got %d bytes, %v, want the %d sent ones in upper case", len(got), err, len(text))
 			}
 		})
 	}

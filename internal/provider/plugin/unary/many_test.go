@@ -58,10 +58,10 @@ func TestCallMany(t *testing.T) {
 	}
 	var got wrapperspb.BytesValue
 	if err := c.CallMany(soon(t), joined, requests, &got); err != nil || !bytes.Equal(got.Value, want) {
-		t.Errorf("%d bytes arrived, and not %d: %v", len(got.Value), len(want), err)
+		t.Errorf("CallMany: got %d bytes and error %v, want %d bytes that are equal to the sent ones", len(got.Value), err, len(want))
 	}
 	if len(*sizes) != len(requests) {
-		t.Errorf("requests of the sizes %v arrived", *sizes)
+		t.Errorf("got %d requests, of the sizes %v, want %d", len(*sizes), *sizes, len(requests))
 	}
 }
 
@@ -73,10 +73,10 @@ func TestCallManyEndsEarly(t *testing.T) {
 		requests = append(requests, wrapperspb.Bytes(make([]byte, 1<<20)))
 	}
 	if err := c.CallMany(soon(t), joined, requests, &wrapperspb.BytesValue{}); CodeOf(err) != Aborted {
-		t.Errorf("got %v", err)
+		t.Errorf("CallMany with too many bytes: got %v, want the code %v", err, Aborted)
 	}
 	var got wrapperspb.BytesValue
 	if err := c.CallMany(soon(t), joined, requests[1:2], &got); err != nil || len(got.Value) != 1<<20 {
-		t.Errorf("after a refused call: %v", err)
+		t.Errorf("CallMany after a refused call: got %d bytes, %v, want %d bytes", len(got.Value), err, 1<<20)
 	}
 }

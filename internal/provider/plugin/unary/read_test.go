@@ -128,7 +128,7 @@ func TestAnswers(t *testing.T) {
 			t.Cleanup(func() { there.Close() })
 			got, err := ask(soon(t), c, []byte("hi"))
 			if CodeOf(err) != a.want || err == nil && string(got) != "hello" {
-				t.Errorf("the call returns %q, %v", got, err)
+				t.Errorf("call: got %q, %v, want \"hello\" or the code %v", got, err, a.want)
 			}
 		})
 	}

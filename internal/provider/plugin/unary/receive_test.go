@@ -47,7 +47,7 @@ func TestReceive(t *testing.T) {
 		return len(response) > 1<<10
 	})
 	if n != 1000 || CodeOf(err) != Aborted {
-		t.Errorf("%d responses, and then %v", n, err)
+		t.Errorf("got %d responses, and then %v, want 1000, and then the code %v", n, err, Aborted)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestReceiveEndsWithItsContext(t *testing.T) {
 		return true
 	})
 	if CodeOf(err) != Canceled {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want the code %v", err, Canceled)
 	}
 	<-ended
 }

@@ -51,12 +51,12 @@ func TestStream(t *testing.T) {
 	err := c.Stream(soon(t), "/test.Service/Many", wrapperspb.Bytes(nil), func(response []byte) {
 		var got wrapperspb.BytesValue
 		if err := proto.Unmarshal(response, &got); err != nil || !bytes.Equal(got.Value, bytes.Repeat([]byte{byte(n)}, n*n*10)) {
-			t.Errorf("response %d: %v, %d bytes", n, err, len(got.Value))
+			t.Errorf("response %d: got %d bytes, %v, want %d bytes %d", n, len(got.Value), err, n*n*10, n)
 		}
 		n++
 	})
 	if n != 100 || CodeOf(err) != Aborted {
-		t.Errorf("%d responses, and then %v", n, err)
+		t.Errorf("got %d responses, and then %v, want 100, and then the code %v", n, err, Aborted)
 	}
 	if n := 0; c.Stream(soon(t), "/test.Service/Missing", wrapperspb.Bytes(nil), func([]byte) { n++ }) == nil || n > 0 {
 		t.Error("a method that does not exist answers")
@@ -123,12 +123,12 @@ func TestMessagesOfAllSizes(t *testing.T) {
 		want := bytes.Repeat([]byte{'x'}, size)
 		got, err := ask(soon(t), c, want)
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%d bytes come back as %d bytes, %v", size, len(got), err)
+			t.Errorf("got %d bytes back, %v, want the %d bytes that were sent", len(got), err, size)
 		}
 	}
 	raw, err := c.CallRaw(soon(t), method, wrapperspb.Bytes([]byte("raw")))
 	if err != nil || string(raw) != "\x0a\x03raw" {
-		t.Errorf("the encoded response is %q, %v", raw, err)
+		t.Errorf("CallRaw: got %q, %v, want the encoded response %q", raw, err, "\x0a\x03raw")
 	}
 }
 
@@ -140,7 +140,7 @@ func TestConcurrentCalls(t *testing.T) {
 			wg.Go(func() {
 				want := bytes.Repeat([]byte{byte(i)}, 1+i*i*50)
 				if got, err := ask(soon(t), c, want); err != nil || !bytes.Equal(got, want) {
-					t.Errorf("limit %d, call %d: %d bytes, %v", limit, i, len(got), err)
+					t.Errorf("limit %d, call %d: got %d bytes, %v, want the %d bytes that were sent", limit, i, len(got), err, len(want))
 				}
 			})
 		}
@@ -152,10 +152,10 @@ func TestStatus(t *testing.T) {
 	want := status.Error(codes.FailedPrecondition, "50 % of \"ä\"\nare missing")
 	c := connected(t, func(context.Context, []byte) ([]byte, error) { return nil, want })
 	if _, err := ask(soon(t), c, nil); CodeOf(err) != FailedPrecondition || !strings.HasSuffix(err.Error(), status.Convert(want).Message()) {
-		t.Errorf("the error is %v", err)
+		t.Errorf("got the error %v, want the code %v and the message %q", err, FailedPrecondition, status.Convert(want).Message())
 	}
 	if err := c.Call(soon(t), "/test.Service/Missing", wrapperspb.Bytes(nil), &wrapperspb.BytesValue{}); CodeOf(err) != Unimplemented {
-		t.Errorf("a missing method gives %v", err)
+		t.Errorf("missing method: got %v, want the code %v", err, Unimplemented)
 	}
 }
 
@@ -176,13 +176,13 @@ func TestEndOfTheContext(t *testing.T) {
 		cancel()
 	}()
 	if _, err := ask(ctx, c, []byte("wait")); CodeOf(err) != Canceled {
-		t.Errorf("a canceled call ends with %v", err)
+		t.Errorf("canceled call: got %v, want the code %v", err, Canceled)
 	}
 	<-ended
 	ctx, cancel = context.WithTimeout(soon(t), 30*time.Millisecond)
 	defer cancel()
 	if _, err := ask(ctx, c, []byte("wait")); CodeOf(err) != DeadlineExceeded {
-		t.Errorf("a call out of time ends with %v", err)
+		t.Errorf("call out of time: got %v, want the code %v", err, DeadlineExceeded)
 	}
 	<-ended
 	if _, err := ask(soon(t), c, nil); err != nil {
@@ -198,7 +198,7 @@ func TestStuckServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
 	if _, err := ask(ctx, c, make([]byte, 1<<20)); CodeOf(err) != DeadlineExceeded {
-		t.Errorf("the call ends with %v", err)
+		t.Errorf("call whose request does not get through: got %v, want the code %v", err, DeadlineExceeded)
 	}
 }
 
@@ -220,7 +220,7 @@ func TestServerGoesAway(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if got, err := ask(soon(t), c, []byte("one")); err != nil || string(got) != "one" {
-			t.Errorf("the call that was in progress returns %q, %v", got, err)
+			t.Errorf("call that was in progress: got %q, %v, want \"one\"", got, err)
 		}
 	})
 	<-began
@@ -229,7 +229,7 @@ func TestServerGoesAway(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	if got, err := ask(soon(t), c, []byte("two")); err != nil || string(got) != "two" {
-		t.Errorf("a later call returns %q, %v", got, err)
+		t.Errorf("later call: got %q, %v, want \"two\"", got, err)
 	}
 	close(proceed)
 	wg.Wait()
@@ -252,7 +252,7 @@ func TestServerStops(t *testing.T) {
 	}()
 	for range 2 {
 		if _, err := ask(soon(t), c, nil); CodeOf(err) != Unavailable {
-			t.Errorf("the call ends with %v", err)
+			t.Errorf("got %v, want the code %v", err, Unavailable)
 		}
 	}
 }
@@ -270,12 +270,12 @@ func TestClose(t *testing.T) {
 	}()
 	for range 2 {
 		if _, err := ask(soon(t), c, nil); CodeOf(err) != Canceled {
-			t.Errorf("the call ends with %v", err)
+			t.Errorf("got %v, want the code %v", err, Canceled)
 		}
 	}
 	failing := newClient(t, func(context.Context) (net.Conn, error) { return nil, errors.New("no such file") })
 	if _, err := ask(soon(t), failing, nil); CodeOf(err) != Unavailable || !strings.Contains(err.Error(), "no such file") {
-		t.Errorf("without a server, the call ends with %v", err)
+		t.Errorf("call without a server: got %v, want the code %v and the reason", err, Unavailable)
 	}
 }
 

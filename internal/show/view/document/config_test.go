@@ -29,7 +29,7 @@ func TestConfigurationMatchesPeers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if parsed.Config == nil || len(parsed.Config.RootModule.Resources) != 4 {
-		t.Fatalf("the library doesn't find the resources: %s", b)
+		t.Fatalf("resources that the library finds: got %s, want 4", b)
 	}
 	var want any
 	document, err := os.ReadFile("testdata/config.json")

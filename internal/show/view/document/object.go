@@ -126,8 +126,17 @@ type jsonResource struct {
 	DeposedKey      string            `json:"deposed_key,omitempty"`
 }
 
+// Key returns the key of an instance as documents write it: unknown keys, of which only deferred changes have
+// any, are "*".
+func Key(k addr.Key) addr.Key {
+	if k == addr.AnyKey {
+		return addr.StringKey("*")
+	}
+	return k
+}
+
 func instanceJSON(a addr.Instance, p addr.Provider) jsonInstance {
-	return jsonInstance{Mode: modeJSON(a.Resource.Mode), Type: a.Resource.Type, Name: a.Resource.Name, Index: a.Key, ProviderName: providerName(p)}
+	return jsonInstance{Mode: modeJSON(a.Resource.Mode), Type: a.Resource.Type, Name: a.Resource.Name, Index: Key(a.Key), ProviderName: providerName(p)}
 }
 
 // modeJSON returns the word for a mode in documents, which is not the keyword of the block.

@@ -19,7 +19,8 @@ import (
 
 // jsonPlan is the document of a plan. Programs that approve plans read ResourceChanges; programs that look at
 // the planned state, such as policy and cost checks, read PlannedValues and Configuration. Complete is false
-// for a plan that -target or -exclude restricts, so that a program can refuse to approve it.
+// for a plan that leaves something to a later one, by -target or -exclude or because it is deferred, so that
+// a program can refuse to approve it.
 type jsonPlan struct {
 	FormatVersion      string                      `json:"format_version"`
 	TerraformVersion   string                      `json:"terraform_version"`
@@ -28,6 +29,7 @@ type jsonPlan struct {
 	PlannedValues      *jsonValues[OutputValue]    `json:"planned_values"`
 	ResourceDrift      []jsonChangeOf              `json:"resource_drift,omitempty"`
 	ResourceChanges    []jsonChangeOf              `json:"resource_changes,omitempty"`
+	DeferredChanges    []jsonDeferral              `json:"deferred_changes,omitempty"`
 	OutputChanges      map[string]jsonChange       `json:"output_changes,omitempty"`
 	ActionInvocations  []jsonInvocation            `json:"action_invocations,omitempty"`
 	EphemeralVariables []string                    `json:"ephemeral_variables,omitempty"` // to be given again to apply the plan
@@ -73,6 +75,7 @@ type jsonChange struct {
 	Withheld        []jsonWithheld    `json:"ephemeral_attributes,omitempty"`
 	Importing       *Importing        `json:"importing,omitempty"`
 	GeneratedConfig string            `json:"generated_config,omitempty"`
+	KeepsReplaced   bool              `json:"keeps_replaced,omitempty"` // the old object stays until a later plan
 	BeforeIdentity  json.RawMessage   `json:"before_identity,omitempty"`
 	AfterIdentity   json.RawMessage   `json:"after_identity,omitempty"`
 }
@@ -96,6 +99,7 @@ type jsonRelevant struct {
 type Importing struct {
 	ID       string          `json:"id,omitempty"`
 	Identity json.RawMessage `json:"identity,omitempty"`
+	Unknown  bool            `json:"unknown,omitempty"` // both: the import is deferred
 }
 
 // Plan returns the JSON document of a plan on one line. It has no configuration if tree is nil, and no
@@ -106,7 +110,7 @@ type Importing struct {
 func Plan(p *plan.Plan, tree *config.Tree, relevant Relevant, s ConfigSchemas, v Versions) ([]byte, error) {
 	doc := &jsonPlan{
 		FormatVersion: "1.2", TerraformVersion: v.Compat, ProductVersion: v.Product,
-		Applyable: p.Changed() && !p.Errored, Complete: !p.Errored && len(p.Targets)+len(p.Excludes) == 0, Errored: p.Errored,
+		Applyable: p.Changed() && !p.Errored, Complete: !p.Errored && p.Complete() && len(p.Targets)+len(p.Excludes) == 0, Errored: p.Errored,
 		EphemeralVariables: p.EphemeralVariables,
 	}
 	if !p.Timestamp.IsZero() {
@@ -120,6 +124,9 @@ func Plan(p *plan.Plan, tree *config.Tree, relevant Relevant, s ConfigSchemas, v
 		return nil, err
 	}
 	if doc.ResourceChanges, err = changeList(p.Changes, s); err != nil {
+		return nil, err
+	}
+	if doc.DeferredChanges, err = deferralList(p.Deferrals, s); err != nil {
 		return nil, err
 	}
 	if doc.PlannedValues, err = plannedValues(p, doc.ResourceChanges, s); err != nil {
@@ -218,7 +225,7 @@ func changeJSON(c *plan.Change, s Schemas) (jsonChangeOf, error) {
 		}
 		out.Change.Withheld = append(out.Change.Withheld, one)
 	}
-	out.Change.GeneratedConfig = c.GeneratedConfig
+	out.Change.GeneratedConfig, out.Change.KeepsReplaced = c.GeneratedConfig, c.KeepsReplaced
 	if c.Importing != nil {
 		out.Change.Importing = ImportingOf(c.Importing)
 	}
@@ -234,7 +241,7 @@ func changeJSON(c *plan.Change, s Schemas) (jsonChangeOf, error) {
 // ImportingOf encodes the origin of an imported object. An identity that cannot be decoded is left out, since
 // the rest of the document is worth having without it.
 func ImportingOf(i *plan.Importing) *Importing {
-	out := &Importing{ID: i.ID}
+	out := &Importing{ID: i.ID, Unknown: i.ID == "" && i.Identity.IsNull()}
 	if identity, err := durableJSON(i.Identity); err == nil {
 		out.Identity = identity
 	}

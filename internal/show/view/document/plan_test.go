@@ -71,19 +71,19 @@ func TestPlanJSONTopLevel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if parsed.FormatVersion != "1.2" || parsed.TerraformVersion != "1.12.0" || parsed.Timestamp != "2026-11-21T01:02:03Z" {
-		t.Errorf("wrong head: %s", got)
+		t.Errorf("head: got %s, want format 1.2, version 1.12.0 and its time", got)
 	}
 	if !*parsed.Complete {
 		t.Error("a plan without targets is complete")
 	}
 	if len(parsed.Variables) != 1 || parsed.Variables["a"].Value != "x" {
-		t.Errorf("wrong variables: %v", parsed.Variables)
+		t.Errorf("variables: got %v, want a = \"x\" alone", parsed.Variables)
 	}
 	if o := parsed.PlannedValues.Outputs["known"]; o == nil || !o.Sensitive || o.Value != "v" {
-		t.Errorf("wrong planned output: %v", o)
+		t.Errorf("planned output: got %v, want \"v\", sensitive", o)
 	}
 	if parsed.OutputChanges["later"].AfterUnknown != true {
-		t.Errorf("wrong unknown output: %v", parsed.OutputChanges["later"])
+		t.Errorf("unknown output: got %v, want it unknown after the change", parsed.OutputChanges["later"])
 	}
 	want := []tfjson.CheckResultStatic{{
 		Address: tfjson.CheckStaticAddress{ToDisplay: "check.c", Kind: tfjson.CheckKindCheckBlock, Name: "c"}, Status: tfjson.CheckStatusFail,
@@ -163,7 +163,7 @@ func TestNoValues(t *testing.T) {
 		} `json:"planned_values"`
 	}
 	if err := json.Unmarshal(got, &doc); err != nil || len(doc.Planned.Root.Resources) != 1 {
-		t.Fatalf("%v: %s", err, got)
+		t.Fatalf("got %v: %s, want one planned resource", err, got)
 	}
 	if values, there := doc.Planned.Root.Resources[0]["values"]; there {
 		t.Errorf("values are %v", values)

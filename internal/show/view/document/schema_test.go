@@ -42,24 +42,24 @@ func TestE81_SchemasJSON(t *testing.T) {
 	}
 	ps := out.Schemas["registry.opentofu.org/hashicorp/x"]
 	if ps == nil || ps.EphemeralResourceSchemas["x_e"] == nil || ps.ResourceIdentitySchemas["x_r"].Attributes["id"].IdentityType != cty.String {
-		t.Fatalf("incomplete: %s", b)
+		t.Fatalf("got %s, want the ephemeral x_e and the identity of x_r", b)
 	}
 	if ps.StateStoreSchemas["x_s"] == nil {
 		t.Errorf("no state store: %s", b)
 	}
 	r := ps.ResourceSchemas["x_r"]
 	if r.Version != 2 || !r.Block.Attributes["a"].WriteOnly || !r.Block.Attributes["a"].Sensitive || r.Block.DescriptionKind != "markdown" {
-		t.Errorf("wrong resource: %s", b)
+		t.Errorf("resource: got %s, want version 2, with a write-only and sensitive", b)
 	}
 	if nt := r.Block.Attributes["n"].AttributeNestedType; nt == nil || nt.NestingMode != "map" || !nt.Attributes["x"].AttributeType.Equals(cty.List(cty.Number)) {
-		t.Errorf("wrong nested type: %s", b)
+		t.Errorf("nested type: got %s, want a map with a list of numbers", b)
 	}
 	if nb := r.Block.NestedBlocks["b"]; nb.NestingMode != "group" || nb.MinItems != 1 || nb.MaxItems != 2 {
-		t.Errorf("wrong block: %s", b)
+		t.Errorf("block: got %s, want a group of 1 to 2", b)
 	}
 	f := ps.Functions["f"]
 	if f.ReturnType != cty.Bool || !f.Parameters[0].IsNullable || f.VariadicParameter.Type != cty.DynamicPseudoType {
-		t.Errorf("wrong function: %s", b)
+		t.Errorf("function: got %s, want a nullable parameter, a variadic one, and a bool as result", b)
 	}
 	b, err = Functions(map[string]*schema.Function{"f": {Return: cty.Bool}})
 	if err != nil {
@@ -67,7 +67,7 @@ func TestE81_SchemasJSON(t *testing.T) {
 	}
 	var functions tfjson.MetadataFunctions
 	if err := json.Unmarshal(b, &functions); err != nil || functions.Signatures["f"].ReturnType != cty.Bool {
-		t.Errorf("%s: %v", b, err)
+		t.Errorf("functions: got %s, %v, want f with a bool as result", b, err)
 	}
 }
 
@@ -107,6 +107,6 @@ func TestVersionJSON(t *testing.T) {
 	}
 	if out.Version != "1.12.0" || out.Platform != "linux_amd64" || out.ProviderSelections["registry.opentofu.org/hashicorp/random"] != "3.9.0" ||
 		!strings.Contains(string(b), `"mayfly_version": "0.1.0"`) {
-		t.Errorf("wrong document: %s", b)
+		t.Errorf("got %s, want version 1.12.0 on linux_amd64 with random 3.9.0", b)
 	}
 }

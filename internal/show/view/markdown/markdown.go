@@ -57,6 +57,9 @@ func header(doc *strings.Builder, c report.Content) {
 	} else {
 		fmt.Fprintf(doc, "### %s: %s\n\n", prose(c.Title), prose(strings.TrimPrefix(strings.TrimSuffix(summary, "."), c.Title+": ")))
 	}
+	if c.Rounds > 1 {
+		fmt.Fprintf(doc, "<p>The changes of %d rounds.</p>\n", c.Rounds)
+	}
 	for _, line := range []string{c.Ended, c.Banner} {
 		if line != "" {
 			fmt.Fprintf(doc, "<p><b>%s</b></p>\n", prose(line))
@@ -78,7 +81,9 @@ func header(doc *strings.Builder, c report.Content) {
 func inAll(c report.Content) string {
 	counts := map[string]int{}
 	for _, r := range c.Rows {
-		counts[r.Kind]++
+		if !settled(c, r) {
+			counts[r.Kind]++
+		}
 	}
 	var parts []string
 	for _, k := range kinds {

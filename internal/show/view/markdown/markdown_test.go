@@ -48,7 +48,8 @@ func TestGolden(t *testing.T) {
 	replaced := row("replace", "t_x.web")
 	replaced.Text = "-/+ resource \"t_x\" \"web\" {\n      ~ name = \"a\" -> \"b\" # forces replacement\n    }\n"
 	replaced.Why = []string{"name can't be changed (main.tf:3)"}
-	plan.Rows = append(plan.Rows, replaced, row("delete", `t_x.old["a_b"]`), row("update", "module.m.t_x.same"), row("create", "t_x.new"))
+	plan.Rows = append(plan.Rows, replaced, row("delete", `t_x.old["a_b"]`), row("update", "module.m.t_x.same"), row("create", "t_x.new"),
+		report.Row{Address: `t_x.later["*"]`, Kind: "deferred", Headline: "is deferred: its instances are known only after an apply", Text: "  # (waits for t_x.new)\n"})
 
 	apply := report.Content{Title: "Apply", Summary: plan.Summary, Ended: "Applied: 1 done, 1 failed, 1 not begun.", Folds: plan.Folds}
 	for i, outcome := range []string{report.Done, "failed", report.NotBegun} {
@@ -65,7 +66,16 @@ func TestGolden(t *testing.T) {
 		{File: "tests/a.tftest.hcl", Run: "sets|name", Verdict: "pass", Took: "12ms"},
 		{File: "tests/a.tftest.hcl", Run: "checks", Verdict: "fail", Bad: true, Took: "1.002s", Text: "Error: Test assertion failed\n\n  on tests/a.tftest.hcl line 3"},
 	}}
-	for name, c := range map[string]report.Content{"plan": plan, "apply": apply, "tests": tests, "nothing": {Title: "Plan", Banner: "No changes: the infrastructure is as the configuration wants it."}} {
+	converge := report.Content{Title: "Apply", Summary: "Plan: 1 to add.", Rounds: 2, Banner: "The plan is not complete."}
+	for _, r := range []report.Row{row("create", "t_x.a"), row(report.Deferred, `t_x.b["*"]`), row("update", "t_x.a"), row(report.Deferred, `t_x.c["*"]`)} {
+		r.Round = 1 + len(converge.Rows)/2
+		if r.Kind == report.Deferred {
+			r.Headline, r.Why = "is deferred: its instances are known only after an apply", []string{"It waits for t_x.a."}
+		}
+		converge.Rows = append(converge.Rows, r)
+	}
+
+	for name, c := range map[string]report.Content{"plan": plan, "apply": apply, "converge": converge, "tests": tests, "nothing": {Title: "Plan", Banner: "No changes: the infrastructure is as the configuration wants it."}} {
 		t.Run(name, func(t *testing.T) {
 			got, path := written(t, c), filepath.Join("testdata", name+".md")
 			if os.Getenv("MAYFLY_UPDATE_GOLDEN") != "" {
@@ -178,7 +188,7 @@ func contained(t rapid.TB, doc string) {
 	for _, tag := range []string{"details", "summary", "code", "ul", "li", "table", "tr", "td", "p"} {
 		_, outside := split(doc)
 		if strings.Count(outside, "<"+tag+">") != strings.Count(outside, "</"+tag+">") {
-			t.Errorf("the elements %s don't end", tag)
+			t.Errorf("elements %s: got %d begun, want as many ended: %d", tag, strings.Count(outside, "<"+tag+">"), strings.Count(outside, "</"+tag+">"))
 		}
 	}
 }

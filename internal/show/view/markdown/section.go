@@ -39,11 +39,13 @@ var kinds = []kind{
 	{"create", "Create", "to create"},
 	{"read", "Read during apply", "to read"},
 	{"invoke", "Invoke", "to invoke"},
+	{report.Deferred, "Deferred to a later plan", "deferred"},
 	{"object", "Objects", "objects"},
 }
 
 // sectionsOf returns the sections of a document that have something in them.
 func sectionsOf(c report.Content) []*section {
+	c.Rows = slices.DeleteFunc(slices.Clone(c.Rows), func(r report.Row) bool { return settled(c, r) })
 	out := []*section{notes(c), failures(c), failedRows(c)}
 	for i, k := range kinds {
 		if k.kind == "drift" {
@@ -52,6 +54,12 @@ func sectionsOf(c report.Content) []*section {
 		out = append(out, rows(c, kinds[i]))
 	}
 	return slices.DeleteFunc(append(out, tests(c)), func(s *section) bool { return len(s.pieces) == 0 })
+}
+
+// settled reports whether a row is of something that was deferred in an earlier round: the last plan has it,
+// or defers it again.
+func settled(c report.Content, r report.Row) bool {
+	return r.Kind == report.Deferred && r.Round < c.Rounds
 }
 
 // list returns a section whose short pieces are items of a list.
@@ -165,21 +173,24 @@ func (s *section) add(c report.Content, wanted func(report.Row) bool) {
 		switch {
 		case !wanted(r):
 		case len(group) <= few:
-			s.pieces = append(s.pieces, change(r, "", 1))
+			s.pieces = append(s.pieces, change(c, r, "", 1))
 		case !seen[of(r)]:
 			seen[of(r)] = true
 			others := group[1:]
 			line := fmt.Sprintf("%d more like it, among %s to %s: each %s", len(others), code(others[0].Address), code(others[len(others)-1].Address), prose(c.Folds[r.Fold-1]))
-			s.pieces = append(s.pieces, change(r, line, len(group)))
+			s.pieces = append(s.pieces, change(c, r, line, len(group)))
 		}
 	}
 }
 
 // change returns the piece of a change. others is the note about the changes that it stands for, as markup.
-func change(r report.Row, others string, counts int) *piece {
+func change(c report.Content, r report.Row, others string, counts int) *piece {
 	head := code(r.Address)
 	if r.Headline != "" {
 		head += " " + prose(r.Headline)
+	}
+	if c.Rounds > 1 && r.Kind != report.Deferred {
+		head += fmt.Sprintf(" in round %d", r.Round)
 	}
 	if r.Outcome != "" {
 		head += " (" + prose(r.Outcome)

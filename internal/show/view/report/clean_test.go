@@ -82,7 +82,7 @@ func TestTextsAreClean(t *testing.T) {
 				t.Fatal(err)
 			}
 			if folds := r.Content().Folds; len(folds) != 1 || !strings.Contains(folds[0], "(redacted)") {
-				t.Errorf("folds: %q", folds)
+				t.Errorf("folds: got %q, want one, redacted", folds)
 			}
 		},
 		"drift": planned(func(p *plan.Plan, c *plan.Change) {

@@ -10,6 +10,7 @@ type Content struct {
 	Summary              string // the numbers of changes or of tests
 	Ended                string // the outcome of the changes; "" if nothing was changed
 	Banner               string // the warning above all else; "" for none
+	Rounds               int    // how many plans there were
 	Rows                 []Row
 	Folds                []string // a note about each fold; Row.Fold counts from 1
 	Notes                []Note
@@ -31,12 +32,15 @@ func (r *Report) Content() Content {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.settle()
+	if n := len(r.rounds); n > 0 {
+		r.summary = r.rounds[n-1].summary
+	}
 	out := Content{
 		Title: cmp.Or(r.title, "State"), Where: r.where, Directory: r.clean(r.Directory), Workspace: r.clean(r.Workspace), Summary: r.summary, Banner: r.banner,
-		Rows: r.rows, Folds: r.folds, Notes: r.notes, Outputs: r.outputs, Tests: r.tests,
+		Rounds: len(r.rounds), Rows: r.rows, Folds: r.folds, Notes: r.notes, Outputs: r.outputs, Tests: r.tests,
 	}
 	if r.applied {
-		out.Ended = r.ended()
+		out.Ended = r.ended(0)
 	}
 	return out
 }

@@ -16,17 +16,33 @@ const (
 	maxLabel                               = 29 // letters
 )
 
+// orders writes the order of each round.
+func (p *page) orders(rounds []round) {
+	begun := false
+	for i, r := range rounds {
+		if r.graph == nil {
+			continue
+		}
+		nodes, waits := blocksOf(r.graph)
+		if len(nodes) < 2 {
+			continue
+		}
+		if !begun {
+			p.Raw("<section id=\"order\"><h2>Order</h2>\n")
+		}
+		if begun = true; len(rounds) > 1 {
+			p.Raw("<h3>Round ", hypertext.Count(i+1), "</h3>\n")
+		}
+		p.order(nodes, waits)
+	}
+	if begun {
+		p.Raw("</section>\n")
+	}
+}
+
 // order writes which block waits for which: a drawing if it can be read, and a table. Providers and closing
 // steps are left out.
-func (p *page) order(g *plan.Graph) {
-	if g == nil {
-		return
-	}
-	nodes, waits := blocksOf(g)
-	if len(nodes) < 2 {
-		return
-	}
-	p.Raw("<section id=\"order\"><h2>Order</h2>\n")
+func (p *page) order(nodes []string, waits map[string][]string) {
 	if len(nodes) <= maxDrawn {
 		p.drawing(nodes, waits)
 	}
@@ -45,7 +61,7 @@ func (p *page) order(g *plan.Graph) {
 		p.Text(strings.Join(names, ", "))
 		p.Raw("</td></tr>\n")
 	}
-	p.Raw("</tbody>\n</table></div></details>\n</section>\n")
+	p.Raw("</tbody>\n</table></div></details>\n")
 }
 
 // blocksOf returns the nodes of resources, sorted, and which of them each waits for.

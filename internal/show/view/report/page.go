@@ -44,7 +44,7 @@ func (r *Report) Write(w io.Writer) error {
 		return err
 	}
 	p.outputs(r)
-	p.order(r.graph)
+	p.orders(r.rounds)
 	if run := r.Fragment(); run != "" {
 		// As the text of a script it costs next to nothing until it is asked for. Nothing in it can end the
 		// element: texts are escaped.
@@ -61,11 +61,10 @@ func (r *Report) Write(w io.Writer) error {
 func (p *page) header(r *Report) {
 	p.In("<header>\n<h1>", r.title, "</h1>\n")
 	p.In("<p>", strings.Join(append(r.places(), r.where), ", "), "</p>\n")
-	if r.summary != "" {
-		p.In("<p class=\"summary\">", r.summary, "</p>\n")
-	}
-	if r.applied {
-		p.In("<p class=\"summary\">", r.ended(), "</p>\n")
+	for _, line := range r.summaries() {
+		if line != "" {
+			p.In("<p class=\"summary\">", line, "</p>\n")
+		}
 	}
 	if r.banner != "" {
 		p.In("<p class=\"banner\">", r.banner, "</p>\n")

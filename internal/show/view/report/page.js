@@ -1,8 +1,8 @@
 "use strict";
 (() => {
 const chunk = 200, delay = 120, few = 10;
-const words = {create: "create", update: "update", replace: "replace", delete: "destroy", read: "read later", forget: "forget", move: "move", import: "import", drift: "changed outside", invoke: "invoke", object: "object", "no-op": "no change"};
-const marks = {create: "+", update: "~", replace: "±", delete: "−", read: "≤", forget: "×", move: "→", import: "↓", drift: "≈", invoke: "»", object: "·"};
+const words = {create: "create", update: "update", replace: "replace", delete: "destroy", read: "read later", forget: "forget", move: "move", import: "import", drift: "changed outside", invoke: "invoke", deferred: "deferred", object: "object", "no-op": "no change"};
+const marks = {create: "+", update: "~", replace: "±", delete: "−", read: "≤", forget: "×", move: "→", import: "↓", drift: "≈", invoke: "»", deferred: "…", object: "·"};
 const $ = id => document.getElementById(id);
 const make = (name, cls, text) => {
   const e = document.createElement(name);
@@ -13,7 +13,7 @@ const make = (name, cls, text) => {
 const data = JSON.parse($("data").textContent), all = data.rows || [], folds = data.folds || [];
 all.forEach(r => { r.s = null; });
 const kinds = new Set(), outcomes = new Set();
-let found = all, listed = all, shown = 0, module = null, group = null, unfolded = false;
+let found = all, listed = all, shown = 0, module = null, group = null, part = null, unfolded = false;
 
 // The text that is searched, made when it is first needed.
 const searched = r => r.s ?? (r.s = (r.a + "\n" + (r.h || "") + "\n" + (r.w || []).join("\n") + "\n" + (r.o || "")).toLowerCase());
@@ -65,7 +65,7 @@ function fold(rows) {
     if (f) { f.like.push(r); continue; }
     out.push(r);
     if (!r.g || n.get(k) <= few) continue;
-    at.set(k, {like: [], m: r.m, of: r});
+    at.set(k, {like: [], m: r.m, r: r.r, k: r.k, of: r});
     out.push(at.get(k));
   }
   return out;
@@ -91,19 +91,32 @@ function alike(f) {
   return d;
 }
 
+// Rounds follow each other. All that a round defers comes after its changes.
+const late = r => r.k === "deferred" ? 1 : 0;
+const several = all.some(r => r.r > 1);
+
+function partOf(r) {
+  if (several) return "Round " + r.r + (late(r) ? ": deferred" : "");
+  return late(r) ? "Deferred to a later plan" : "";
+}
+
 function more() {
-  const list = $("list"), part = document.createDocumentFragment(), end = Math.min(shown + chunk, listed.length);
+  const list = $("list"), fresh = document.createDocumentFragment(), end = Math.min(shown + chunk, listed.length);
   for (; shown < end; shown++) {
-    const r = listed[shown];
+    const r = listed[shown], title = partOf(r);
+    if (group === null || title !== part) {
+      part = title; group = null;
+      if (title) fresh.append(make("h3", "part", title));
+    }
     if (group === null || (r.m || "") !== module) {
       module = r.m || "";
       group = make("section", "module");
-      group.append(make("h3", "", module || "Root module"));
-      part.append(group);
+      group.append(make(title ? "h4" : "h3", "", module || "Root module"));
+      fresh.append(group);
     }
     group.append(r.like ? alike(r) : item(r));
   }
-  list.append(part);
+  list.append(fresh);
   $("more").hidden = shown === listed.length;
 }
 
@@ -149,7 +162,7 @@ function visit() {
 }
 
 // Changes in one module follow each other; the sort keeps their order.
-all.sort((a, b) => (a.m || "") === (b.m || "") ? 0 : (a.m || "") < (b.m || "") ? -1 : 1);
+all.sort((a, b) => (a.r || 0) - (b.r || 0) || late(a) - late(b) || ((a.m || "") === (b.m || "") ? 0 : (a.m || "") < (b.m || "") ? -1 : 1));
 document.querySelector(".tools").hidden = all.length === 0;
 filters("k", kinds, k => words[k] || k);
 filters("o", outcomes, o => o);

@@ -12,14 +12,17 @@
 // and the style sheet by their hashes, and nothing else. Sensitive values are hidden, as in the text of a
 // plan.
 //
-// In reading order: report.go collects, state.go collects a state and diagnostics, page.go writes the
-// document, order.go draws the order of changes, page.js is the script, and content.go has the content for
-// other renderings. It may import the same packages as view. It opens no file.
+// If Plan is called more than once, each plan is a round of one run, and has a part of the page.
+//
+// In reading order: report.go collects, rounds.go keeps rounds apart, state.go collects a state and
+// diagnostics, page.go writes the document, order.go draws the order of changes, page.js is the script, and
+// content.go has the content for other renderings. It may import the same packages as view. It opens no file.
 package report
 
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -49,10 +52,11 @@ type Report struct {
 	rows    []Row
 	folds   []string // a note about each fold
 	outputs string
-	graph   *plan.Graph // nil if there is no order
-	notes   []Note      // diagnostics
+	rounds  []round
+	notes   []Note // diagnostics
 	tests   []Test
-	results map[string]*result
+	results map[happening]*result
+	planned int  // plans that have begun
 	applied bool // something was changed
 }
 
@@ -67,6 +71,7 @@ type Row struct {
 	Outcome  string   `json:"o,omitempty"`
 	Took     string   `json:"t,omitempty"`
 	Fold     int      `json:"g,omitempty"` // the number of the fold that it is in, from 1
+	Round    int      `json:"r,omitempty"` // of the run, from 1; 0 for an object of a state
 }
 
 // Outcomes of an object.
@@ -95,7 +100,7 @@ func New(title, where string, redact func(string) string) *Report {
 	if redact == nil {
 		redact = func(s string) string { return s }
 	}
-	return &Report{Recorder: timeline.New(), title: title, where: where, redact: redact, results: map[string]*result{}}
+	return &Report{Recorder: timeline.New(), title: title, where: where, redact: redact, results: map[happening]*result{}}
 }
 
 // Event implements event.Observer.
@@ -112,11 +117,11 @@ func (r *Report) Event(e event.Event) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	name := r.clean(e.Object.String()) // as in the row
-	was := r.results[name]
+	at := happening{max(1, r.planned), r.clean(e.Object.String())} // as in the row
+	was := r.results[at]
 	if was == nil {
 		was = &result{}
-		r.results[name] = was
+		r.results[at] = was
 	}
 	if was.outcome != failed { // one of the two halves of a replacement
 		was.outcome = outcome
@@ -137,36 +142,46 @@ func (r *Report) Note(text string, bad bool) {
 // clean returns a text as it may stand in the page.
 func (r *Report) clean(s string) string { return hypertext.Visible(r.redact(s)) }
 
-// Plan adds a plan. why returns the reasons for a change, and may be nil. An error is of a value that cannot
-// be decoded.
+// Plan adds a plan, which is the next round if there is one already. why returns the reasons for a change,
+// and may be nil. An error is of a value that cannot be decoded.
 func (r *Report) Plan(p *plan.Plan, s document.Schemas, why func(*plan.Change) []string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	changes := view.NewChanges(p, s)
-	r.summary = changes.Summary()
+	r.rounds = append(r.rounds, round{summary: changes.Summary()})
 	r.title = cmp.Or(r.title, "Plan")
-	if err := r.planned(p, changes, why); err != nil {
+	if err := r.addPlan(p, changes, why); err != nil {
 		return err
 	}
-	switch {
-	case p.Errored:
-		r.banner = "Planning failed. The page shows the plan as far as it was made."
-	case !p.Changed():
-		r.banner = "No changes: the infrastructure is as the configuration wants it."
-	case len(p.Targets)+len(p.Excludes) > 0:
-		r.banner = "-target or -exclude leaves parts of the configuration out."
-	}
+	r.banner = bannerOf(p)
 	if g, err := p.Graph(); err == nil && !p.Errored { // an incomplete plan may have no order
-		r.graph = g
+		r.rounds[len(r.rounds)-1].graph = g
 	}
 	outputs, err := changes.Outputs()
 	r.outputs = r.clean(outputs)
 	return err
 }
 
-// planned adds a row for each change of a plan.
-func (r *Report) planned(p *plan.Plan, changes *view.Changes, why func(*plan.Change) []string) error {
-	r.rows = make([]Row, 0, len(p.Changes))
+// bannerOf returns the warning about a plan, "" for none.
+func bannerOf(p *plan.Plan) string {
+	switch {
+	case p.Errored:
+		return "Planning failed. The page shows the plan as far as it was made."
+	case !p.Complete() && !p.Changed() && p.Mode != plan.RefreshOnly:
+		return "Nothing can be changed yet: all changes are deferred to a later plan."
+	case !p.Complete():
+		return fmt.Sprintf("%d deferred to a later plan, which is to be made once this one is applied.", len(p.Deferrals))
+	case !p.Changed():
+		return "No changes: the infrastructure is as the configuration wants it."
+	case len(p.Targets)+len(p.Excludes) > 0:
+		return "-target or -exclude leaves parts of the configuration out."
+	}
+	return ""
+}
+
+// addPlan adds a row for each change of a plan, and for all that it defers.
+func (r *Report) addPlan(p *plan.Plan, changes *view.Changes, why func(*plan.Change) []string) error {
+	r.rows = slices.Grow(r.rows, len(p.Changes)+len(p.Deferrals))
 	inFold, err := r.fold(changes)
 	if err != nil {
 		return err
@@ -192,8 +207,8 @@ func (r *Report) planned(p *plan.Plan, changes *view.Changes, why func(*plan.Cha
 		}
 		r.add(next)
 	}
-	if !p.Invoking() {
-		return nil // the actions are in the texts of the changes that trigger them
+	if err := r.addDeferrals(p, changes); err != nil || !p.Invoking() {
+		return err // the actions are in the texts of the changes that trigger them
 	}
 	for _, i := range p.Invocations {
 		text, err := changes.Invocation(i)
@@ -208,7 +223,6 @@ func (r *Report) planned(p *plan.Plan, changes *view.Changes, why func(*plan.Cha
 // fold finds the changes that are alike, and returns the number of the fold that a change is in.
 func (r *Report) fold(changes *view.Changes) (map[*plan.Change]int, error) {
 	out := map[*plan.Change]int{}
-	r.folds = nil
 	if !r.Fold {
 		return out, nil
 	}
@@ -228,6 +242,7 @@ func (r *Report) add(next Row) {
 	for i := range next.Why {
 		next.Why[i] = r.clean(next.Why[i])
 	}
+	next.Round = len(r.rounds)
 	r.rows = append(r.rows, next)
 }
 
@@ -252,9 +267,9 @@ func (r *Report) settle() {
 	}
 	for i := range r.rows {
 		next := &r.rows[i]
-		got := r.results[next.Address]
+		got := r.results[happening{next.Round, next.Address}]
 		switch {
-		case next.Kind == "drift" || next.Kind == "move":
+		case next.Kind == "drift" || next.Kind == "move" || next.Kind == Deferred:
 		case got == nil:
 			next.Outcome = NotBegun
 		default:
@@ -267,21 +282,6 @@ func (r *Report) settle() {
 			}
 		}
 	}
-}
-
-// ended counts the outcomes of the objects, in one line.
-func (r *Report) ended() string {
-	n := map[string]int{}
-	for _, row := range r.rows {
-		n[row.Outcome]++
-	}
-	text := fmt.Sprintf("Applied: %d done", n[Done])
-	for _, outcome := range []string{failed, unfinished, NotBegun} {
-		if n[outcome] > 0 {
-			text += fmt.Sprintf(", %d %s", n[outcome], outcome)
-		}
-	}
-	return text + "."
 }
 
 // kindOf returns the kind of a change by which a reader filters.

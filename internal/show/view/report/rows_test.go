@@ -23,6 +23,7 @@ type row struct {
 	Kind    string `json:"k"`
 	Outcome string `json:"o"`
 	Took    string `json:"t"`
+	Round   int    `json:"r"`
 }
 
 // pageOf returns the text of a page, and its rows.
@@ -76,14 +77,14 @@ func TestOutcomes(t *testing.T) {
 		}
 		text, got := pageOf(t, r)
 		want := []row{
-			{"t_y.new", "drift", "", ""},
-			{"t_y.new", "create", "done", "1 s"},
-			{"t_y.old", "delete", "not finished", ""},
-			{"t_y.web", "replace", "failed", "2 s"},
-			{"", "create", "not begun", ""},
-			{"module.m0.t_y.many[0]", "update", "not begun", ""},
-			{"t_y.same", "move", "", ""},
-			{"t_y.imported", "import", "not begun", ""},
+			{"t_y.new", "drift", "", "", 1},
+			{"t_y.new", "create", "done", "1 s", 1},
+			{"t_y.old", "delete", "not finished", "", 1},
+			{"t_y.web", "replace", "failed", "2 s", 1},
+			{"", "create", "not begun", "", 1},
+			{"module.m0.t_y.many[0]", "update", "not begun", "", 1},
+			{"t_y.same", "move", "", "", 1},
+			{"t_y.imported", "import", "not begun", "", 1},
 		}
 		for i := range want {
 			if !apply {
@@ -124,10 +125,42 @@ func TestRemarks(t *testing.T) {
 		_, banner, has := strings.Cut(text, `<p class="banner">`)
 		banner, _, _ = strings.Cut(banner, "</p>")
 		if test.want != "" && !strings.Contains(banner, test.want) || test.want == "" && has && !strings.HasPrefix(banner, "The list is made") {
-			t.Errorf("%s: %q", name, banner)
+			t.Errorf("%s: got the banner %q, want %q", name, banner, test.want)
 		}
 		if order := strings.Contains(text, `class="node"`); order != test.order || !strings.Contains(text, "<h1>A page</h1>") || !strings.Contains(text, `<p class="summary">`) {
 			t.Errorf("%s: the page has an order: got %v, want %v", name, order, test.order)
 		}
+	}
+}
+
+// TestDeferredRows has a row for each deferral, without an outcome after an apply.
+func TestDeferredRows(t *testing.T) {
+	p := fixture.Deferring(t)
+	for _, apply := range []bool{false, true} {
+		r := report.New("", "today", nil)
+		if err := r.Plan(p, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if apply {
+			r.Event(event.Event{Kind: event.Completed, Op: event.OpCreate, Object: p.Changes[0].Object()})
+		}
+		text, rows := pageOf(t, r)
+		n := 0
+		for _, row := range rows {
+			if row.Kind == "deferred" && row.Outcome == "" {
+				n++
+			}
+		}
+		if n != len(p.Deferrals) || !strings.Contains(text, "9 deferred to a later plan") || !strings.Contains(text, "waits for t_x.first") {
+			t.Errorf("got %d rows in %v, want %d", n, rows, len(p.Deferrals))
+		}
+	}
+	p.Changes = nil
+	r := report.New("", "today", nil)
+	if err := r.Plan(p, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := pageOf(t, r); !strings.Contains(text, "Nothing can be changed yet") {
+		t.Error("the page does not say that everything is deferred")
 	}
 }

@@ -128,13 +128,14 @@ func (p *page) vertical(c markup, x float64) {
 func (p *page) axis(m *model) {
 	p.Raw("<div class=\"row axis\"><div class=\"who\"><b class=\"name\">time since the beginning</b><b class=\"num\">open</b><b class=\"num\">used</b></div>",
 		`<svg height="36" aria-hidden="true">`)
+	names := phaseNames(m.phases)
 	for i, ph := range m.phases {
 		x := m.scale.x(ph.from)
 		if i+1 < len(m.phases) && m.scale.x(m.phases[i+1].from)-x < nameMargin {
 			continue // the line at its end still separates it from the next one
 		}
 		p.Raw(`<text class="phase" x="`, percent(x), `" dx="4" y="13">`)
-		if p.Text(phaseName(ph.op)); ph.outcome == failed {
+		if p.Text(names[i]); ph.outcome == failed {
 			p.Raw(`<tspan class="bad" dx="4">✕</tspan>`)
 		}
 		p.Raw("</text>")

@@ -67,10 +67,21 @@ func verb(op event.Op) string {
 	}
 }
 
-// phaseName returns the title of a phase of the run.
-func phaseName(op event.Op) string {
-	if op == event.OpApplying {
-		return "Applying"
+// phaseNames returns the titles of the phases of a run. If it has several plans, each begins a round.
+func phaseNames(phases []span) []string {
+	var names []string
+	var plans []int
+	for i, ph := range phases {
+		if ph.op == event.OpApplying {
+			names = append(names, "Applying")
+			continue
+		}
+		names, plans = append(names, "Planning"), append(plans, i)
 	}
-	return "Planning"
+	if len(plans) > 1 {
+		for round, i := range plans {
+			names[i] = "Round " + strconv.Itoa(round+1) + ": planning"
+		}
+	}
+	return names
 }

@@ -76,9 +76,10 @@ func (p *page) header(m *model) {
 	p.Text(m.scale.begin.Format("2006-01-02 15:04:05.000 -07:00"))
 	p.Raw("</time> for ")
 	p.Text(Duration(m.scale.end.Sub(m.scale.begin)))
-	for _, ph := range m.phases {
+	names := phaseNames(m.phases)
+	for i, ph := range m.phases {
 		p.Raw(" · ")
-		p.Text(phaseName(ph.op) + " " + Duration(ph.to.Sub(ph.from)))
+		p.Text(names[i] + " " + Duration(ph.to.Sub(ph.from)))
 		p.Text(map[outcome]string{failed: ", with errors", running: ", not ended"}[ph.outcome])
 	}
 	if !m.interrupted.IsZero() {

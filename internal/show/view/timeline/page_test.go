@@ -88,7 +88,7 @@ func TestPagesAreSelfContained(t *testing.T) {
 			page := written(t, p)
 			parse(t, page)
 			if found := elsewhere.FindString(page); found != "" {
-				t.Errorf("the page has %q", found)
+				t.Errorf("page: got %q, want nothing from elsewhere", found)
 			}
 		})
 	}
@@ -101,7 +101,7 @@ func TestTablesSayWhatTheChartShows(t *testing.T) {
 		elements, texts := parse(t, page[strings.Index(page, `<section class="tables"`):strings.Index(page, "</main>")])
 		const tables, headLines = 3, 3
 		if want := headLines + n + 3*n + n; elements["tr"] != want || elements["table"] != tables {
-			t.Errorf("%d instances have %d lines in %d tables, not %d", n, elements["tr"], elements["table"], want)
+			t.Errorf("%d instances: got %d lines in %d tables, want %d in %d", n, elements["tr"], elements["table"], want, tables)
 		}
 		for _, want := range []string{`module.m1.ephemeral.vault_secret.db["host-001"]`, "module.m1.acme_user.app[1]", "used: create", "closed"} {
 			if !strings.Contains(texts, want) {
@@ -158,8 +158,8 @@ func FuzzNames(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, key, user string) {
 		want, got := draw(t, "k", "u"), draw(t, key, user)
-		if d := cmp.Diff(want, got); d != "" {
-			t.Errorf("the names change the page: %s", d)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the names change the page (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -185,5 +185,24 @@ func BenchmarkOperations(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestRounds marks where each round of a run begins.
+func TestRounds(t *testing.T) {
+	tape := newTape(t)
+	for i := range 4 {
+		op := event.OpPlanning
+		if i%2 == 1 {
+			op = event.OpApplying
+		}
+		tape.phase(ms(1000*i), event.Started, op)
+		tape.phase(ms(1000*i+900), event.Completed, op)
+	}
+	got := written(t, tape)
+	for _, want := range []string{"· Round 1: planning 900 ms · Applying 900 ms · Round 2: planning 900 ms · Applying 900 ms", ">Round 1: planning</text>", ">Round 2: planning</text>"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page lacks %q", want)
+		}
 	}
 }

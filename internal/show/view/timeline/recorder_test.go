@@ -138,7 +138,7 @@ func TestProviders(t *testing.T) {
 	p.uses(ms(2), ms(5), login, vault, event.OpConfigure)
 	p.uses(ms(3), ms(4), vault, "a.a", event.OpPlan)
 	if m := p.model(); len(m.providers) != 0 {
-		t.Errorf("a provider without ephemeral values: %v", m.providers)
+		t.Errorf("provider without ephemeral values: got %v, want none", m.providers)
 	}
 	p.does(ms(10), ms(11), event.OpOpen, login)
 	p.does(ms(10), ms(11), event.OpOpen, secret)
@@ -149,7 +149,7 @@ func TestProviders(t *testing.T) {
 	p.use(ms(20), event.Completed, secret, vault, event.OpConfigure)
 	ro := p.rowOf(p.model(), vault)
 	if len(ro.windows) != 1 || ro.open != ms(8) || ro.used != ms(3) || len(ro.uses) != 1 {
-		t.Errorf("open %s in %d windows, used %s by %d", ro.open, len(ro.windows), ro.used, len(ro.uses))
+		t.Errorf("got it open %s in %d windows, used %s by %d, want %s in 1, %s by 1", ro.open, len(ro.windows), ro.used, len(ro.uses), ms(8), ms(3))
 	}
 }
 

@@ -33,8 +33,8 @@ func TestTicks(t *testing.T) {
 		{5 * time.Hour, []string{"0", "30:00", "1:00:00", "1:30:00", "2:00:00", "2:30:00", "3:00:00", "3:30:00", "4:00:00", "4:30:00"}},
 		{30 * 24 * time.Hour, []string{"0", "96:00:00", "192:00:00", "288:00:00", "384:00:00", "480:00:00", "576:00:00", "672:00:00"}},
 	} {
-		if d := cmp.Diff(c.want, labels(newScale(zero, zero.Add(c.length), nil))); d != "" {
-			t.Errorf("%s: %s", c.length, d)
+		if diff := cmp.Diff(c.want, labels(newScale(zero, zero.Add(c.length), nil))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.length, diff)
 		}
 	}
 }
@@ -46,7 +46,7 @@ func phase(from, to time.Duration) span {
 func TestWaitsAreCut(t *testing.T) {
 	s := newScale(zero, zero.Add(ms(60_002_000)), []span{phase(0, ms(1000)), phase(ms(60_001_000), ms(60_002_000))})
 	if len(s.pieces) != 3 || !s.pieces[1].cut || s.active != ms(2000) {
-		t.Fatalf("pieces: %+v", s.pieces)
+		t.Fatalf("pieces: got %+v, want 3, the second one cut, active for %s", s.pieces, ms(2000))
 	}
 	for at, want := range map[time.Duration]float64{0: 0, ms(500): 24, ms(1000): 48, ms(30_001_000): 50, ms(60_001_000): 52, ms(60_002_000): 100} {
 		if got := s.x(zero.Add(at)); got != want {
@@ -58,7 +58,7 @@ func TestWaitsAreCut(t *testing.T) {
 		t.Error(d)
 	}
 	if s = newScale(zero, zero.Add(ms(2050)), []span{phase(0, ms(1000)), phase(ms(1050), ms(2050))}); len(s.pieces) != 1 {
-		t.Errorf("a short wait is cut: %+v", s.pieces)
+		t.Errorf("pieces with a short wait: got %+v, want 1, not cut", s.pieces)
 	}
 }
 
@@ -106,9 +106,9 @@ func TestPack(t *testing.T) {
 	at := func(i int) (time.Time, time.Time) { return zero.Add(ms(spans[i][0])), zero.Add(ms(spans[i][1])) }
 	lanes, n := pack(len(spans), 4, at)
 	if d := cmp.Diff([]int{0, 3, 3, 0, 1, 2}, lanes); d != "" || n != 4 {
-		t.Errorf("%d lanes: %s", n, d)
+		t.Errorf("got %d lanes, want 4 (-want +got):\n%s", n, d)
 	}
 	if lanes, n = pack(len(spans), 2, at); n != 2 || lanes[5] != 1 {
-		t.Errorf("%d lanes: %v", n, lanes)
+		t.Errorf("got %d lanes: %v, want 2, the last span in the second", n, lanes)
 	}
 }

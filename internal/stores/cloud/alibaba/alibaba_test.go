@@ -44,11 +44,11 @@ func TestRows(t *testing.T) {
 	}
 	columns["LockID"] = "bucket/p/q/k.tfstate-md5"
 	if got, err := readRow([]byte(put)); err != nil || !maps.Equal(got, columns) {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("readRow: got %v, %v, want %v", got, err, columns)
 	}
 	stamped := strings.Replace(put, "\nM\t", "\x07\x01\x02\x03\x04\x05\x06\x07\x08\nM\t", 1)
 	if got, err := readRow([]byte(stamped)); err != nil || !maps.Equal(got, columns) {
-		t.Errorf("with a time: %v, %v", got, err)
+		t.Errorf("readRow with a time: got %v, %v, want %v", got, err, columns)
 	}
 	for n := range len(put) - 2 {
 		if got, err := readRow([]byte(put[:n])); err == nil && maps.Equal(got, columns) {
@@ -88,7 +88,7 @@ func TestSources(t *testing.T) {
 		}
 		last := server.Seen[len(server.Seen)-1]
 		if last.Host != "bucket.oss-cn-beijing.aliyuncs.com" || !strings.HasPrefix(last.Header.Get("Authorization"), "OSS STS.id:") || last.Header.Get("X-Oss-Security-Token") != "hunter2" {
-			t.Errorf("%s: %s %v", name, last.Host, last.Header)
+			t.Errorf("%s: got a request to %s with %v, want it to the bucket with the credentials", name, last.Host, last.Header)
 		}
 	}
 	for name, want := range map[string]string{"other": "has no keys", "nope": `no profile "nope"`} {
@@ -111,6 +111,6 @@ func TestSignature(t *testing.T) {
 		req.Header.Set(name, value)
 	}
 	if got := mac("OtxrzxIsfpFjA7SwPzILwy8Bw21TLhquhboDYROV", signed(req, "/oss-example/nelson")); got != "26NBxoKdsyly4EDv6inkoDft/yA=" {
-		t.Errorf("the signature is %s", got)
+		t.Errorf("signature: got %s, want 26NBxoKdsyly4EDv6inkoDft/yA=", got)
 	}
 }

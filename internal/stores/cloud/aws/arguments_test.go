@@ -46,14 +46,14 @@ func TestSettingsOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *s.Keys != (Keys{"id", "secret", "t"}) || !s.FIPS || s.DualStack || !s.NoMetadata || s.Region != "r" {
-		t.Errorf("settings %+v", s)
+		t.Errorf("settings: got %+v, want the keys, FIPS, region r, and no metadata", s)
 	}
 	if r := s.Role; r.ARN != "arn" || r.Duration != 15*time.Minute || r.Policies[0] != "p" || r.Tags["a"] != "b" || r.Server != "https://sts.example" {
-		t.Errorf("role %+v", r)
+		t.Errorf("role: got %+v, want arn for 15m with its policy, tag and server", r)
 	}
 	s, err = SettingsOf(block{"assume_role": block{"role_arn": "a"}, "assume_role_with_web_identity": block{"role_arn": "w", "web_identity_token": "t"}}, "")
 	if err != nil || s.Role.ARN != "w" || s.Role.Token != "t" || s.Keys != nil {
-		t.Errorf("role %+v, %v", s.Role, err)
+		t.Errorf("role: got %+v, %v, want w with its token, and no keys", s.Role, err)
 	}
 	for want, b := range map[string]block{
 		`"secret_key"`: {"access_key": "c4nary"}, "duration": {"assume_role": block{"duration": "c4nary"}},

@@ -38,10 +38,10 @@ func TestKMS(t *testing.T) {
 	}
 	plain, wrapped, err := k.GenerateDataKey(t.Context(), "k", "AES_256", map[string]string{"b": "c"})
 	if string(plain) != "key" || string(wrapped) != "wrapped" || err != nil {
-		t.Errorf("%q %q %v", plain, wrapped, err)
+		t.Errorf("GenerateDataKey: got %q, %q, %v, want \"key\", \"wrapped\"", plain, wrapped, err)
 	}
 	if plain, err = k.Decrypt(t.Context(), "k", wrapped, nil); string(plain) != "key" || err != nil {
-		t.Errorf("%q %v", plain, err)
+		t.Errorf("Decrypt: got %q, %v, want \"key\"", plain, err)
 	}
 	want := `TrentService.GenerateDataKey {"KeyId":"k","KeySpec":"AES_256","EncryptionContext":{"b":"c"}}|TrentService.Decrypt {"KeyId":"k","CiphertextBlob":"d3JhcHBlZA=="}`
 	if got := strings.Join(seen, "|"); got != want {

@@ -85,7 +85,7 @@ func TestRequestsAreSigned(t *testing.T) {
 			t.Errorf("%s has %s, want %s", r.URL, r.Header.Get("Authorization"), want)
 		}
 		if got := r.Header.Get("X-Amz-Security-Token"); got != "SessionToken1" {
-			t.Errorf("%s has the session token %q", r.URL, got)
+			t.Errorf("%s: got the session token %q, want SessionToken1", r.URL, got)
 		}
 		switch {
 		case r.URL.Query().Get("continuation-token") == "to ken+/=":
@@ -110,7 +110,7 @@ func TestRequestsAreSigned(t *testing.T) {
 		names = append(names, name)
 	}
 	if !slices.Equal(names, []string{"a", "b"}) {
-		t.Errorf("the bucket has %q", names)
+		t.Errorf("bucket: got %q, want a and b", names)
 	}
 	body, size, err := b.Open(t.Context(), "dir/a b+c=d(ä)~*.zip", "v 1")
 	if err != nil {
@@ -118,7 +118,7 @@ func TestRequestsAreSigned(t *testing.T) {
 	}
 	defer body.Close()
 	if content, err := io.ReadAll(body); string(content) != "content" || size != 7 || err != nil {
-		t.Errorf("%q of %d bytes, %v", content, size, err)
+		t.Errorf("got %q of %d bytes, %v, want \"content\" of 7", content, size, err)
 	}
 	if want := "/bucket/dir/a%20b%2Bc%3Dd%28%C3%A4%29~%2A.zip?versionId=v%201"; seen[len(seen)-1] != want {
 		t.Errorf("the request was for %s, want %s", seen[len(seen)-1], want)
@@ -209,7 +209,7 @@ func TestServers(t *testing.T) {
 		t.Errorf("%s, %v; want %s", b.Base, err, want)
 	}
 	if a.tokens.Region != "eu-west-3" {
-		t.Errorf("roles are assumed in %s", a.tokens.Region)
+		t.Errorf("region in which roles are assumed: got %s, want eu-west-3", a.tokens.Region)
 	}
 	if _, err := Load(t.Context(), Settings{MetadataMode: "5"}, once); err == nil || !strings.Contains(err.Error(), "IPv6") {
 		t.Errorf("a mode that is none: %v", err)
@@ -245,7 +245,7 @@ func TestMetadata(t *testing.T) {
 		}
 		creds, err := a.config.Credentials.Retrieve(t.Context())
 		if creds.AccessKeyID != want || (err != nil) != off || (asked == 0) != off {
-			t.Errorf("off %t: %q after %d requests, %v", off, creds.AccessKeyID, asked, err)
+			t.Errorf("off %t: got %q after %d requests, %v, want %q", off, creds.AccessKeyID, asked, err, want)
 		}
 	}
 }
@@ -270,7 +270,7 @@ func TestCredentials(t *testing.T) {
 		}
 		creds, err := a.config.Credentials.Retrieve(t.Context())
 		if err != nil || creds.AccessKeyID != c.id || a.config.Region != c.region {
-			t.Errorf("%s: %s in %s, %v", c.name, creds.AccessKeyID, a.config.Region, err)
+			t.Errorf("%s: got %s in %s, %v, want %s in %s", c.name, creds.AccessKeyID, a.config.Region, err, c.id, c.region)
 		}
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "")

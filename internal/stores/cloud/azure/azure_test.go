@@ -96,7 +96,7 @@ func TestPrincipals(t *testing.T) {
 			}
 			key, err := e.Key(t.Context(), azure.Resource{Subscription: "s", Group: "g", Name: azureserver.Account}, c, client)
 			if err != nil || key != azureserver.Key {
-				t.Errorf("the key %q, %v", key, err)
+				t.Errorf("key: got %q, %v, want %q", key, err, azureserver.Key)
 			}
 		})
 	}
@@ -132,7 +132,7 @@ func TestSharedAccess(t *testing.T) {
 		t.Error(err)
 	}
 	if names, err := c.List(t.Context(), "a"); err != nil || len(names) != 1 || names[0] != "a b" {
-		t.Errorf("%q, %v", names, err)
+		t.Errorf("List: got %q, %v, want \"a b\" alone", names, err)
 	}
 	server.CloseClientConnections()
 	server.Close()
@@ -151,7 +151,7 @@ func TestEnvironments(t *testing.T) {
 		"public": "https://a.blob.core.windows.net", "USGovernment": "https://a.blob.core.usgovcloudapi.net", "china": "https://a.blob.core.chinacloudapi.cn",
 	} {
 		if e, err := azure.EnvironmentOf(name); err != nil || e.BlobServer("a") != want {
-			t.Errorf("%s: %+v, %v", name, e, err)
+			t.Errorf("EnvironmentOf(%s): got %+v, %v, want the server %s", name, e, err, want)
 		}
 	}
 	if _, err := azure.EnvironmentOf("moon"); err == nil {
@@ -159,7 +159,7 @@ func TestEnvironments(t *testing.T) {
 	}
 	e, err := azure.Discover(t.Context(), "management.azure.com", "public", cloud.Client(to{server}))
 	if err != nil || e.BlobServer("a") != "https://a.blob.storage.example" || e.Audience != "https://management.core.windows.net" || e.Custom {
-		t.Errorf("%+v, %v", e, err)
+		t.Errorf("Discover: got %+v, %v, want the server and audience of the service, not custom", e, err)
 	}
 }
 
@@ -169,14 +169,14 @@ func TestRequestAssertion(t *testing.T) {
 		server := azureserver.Start(t)
 		server.Answer = func(w http.ResponseWriter, r *http.Request) bool {
 			if r.Header.Get("Authorization") != "Bearer job" || r.URL.Query().Get("audience") != "api://AzureADTokenExchange" || r.URL.Query().Get("v") != "2" {
-				t.Errorf("%s %v", r.URL, r.Header)
+				t.Errorf("got a request of %s with %v, want the token of the job, the audience, and v=2", r.URL, r.Header)
 			}
 			_, err := w.Write([]byte(answer))
 			return err == nil
 		}
 		got, err := azure.RequestAssertion(t.Context(), server.URL+"/?v=2", "job", cloud.Client(nil))
 		if got != want || (err == nil) != (want != "") || err != nil && strings.Contains(err.Error(), "canary") {
-			t.Errorf("%s: %q, %v", answer, got, err)
+			t.Errorf("RequestAssertion, %s: got %q, %v, want %q (an error without the token if empty)", answer, got, err, want)
 		}
 	}
 }

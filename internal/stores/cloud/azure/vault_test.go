@@ -34,11 +34,11 @@ func TestVault(t *testing.T) {
 	for _, algorithm := range []string{"RSA-OAEP-256", "A128GCM", "A192GCM", "A256GCM"} {
 		s, err := v.Encrypt(t.Context(), azureserver.VaultKey, algorithm, []byte("canary"))
 		if err != nil || strings.Contains(string(s.Value), "canary") || (s.IV == nil) != (algorithm[0] == 'R') {
-			t.Fatalf("%s: %+v, %v", algorithm, s, err)
+			t.Fatalf("Encrypt(%s): got %+v, %v, want it encrypted, with an IV unless it is RSA", algorithm, s, err)
 		}
 		server.Rotate()
 		if plain, err := v.Decrypt(t.Context(), azureserver.VaultKey, s); string(plain) != "canary" || err != nil {
-			t.Errorf("%s: %q, %v", algorithm, plain, err)
+			t.Errorf("Decrypt(%s): got %q, %v, want \"canary\"", algorithm, plain, err)
 		}
 	}
 	tokens := 0
@@ -48,7 +48,7 @@ func TestVault(t *testing.T) {
 		}
 	}
 	if tokens != 1 {
-		t.Errorf("%d requests for tokens", tokens)
+		t.Errorf("got %d requests for tokens, want 1", tokens)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestChallenges(t *testing.T) {
 		}
 		_, err := openVault(t, server, azureserver.Tenant).Encrypt(t.Context(), azureserver.VaultKey, "RSA-OAEP-256", []byte("x"))
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", challenge, err)
+			t.Errorf("%s: got %v, want an error with %q (none if empty)", challenge, err, want)
 		}
 	}
 }

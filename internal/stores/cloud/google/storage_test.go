@@ -59,7 +59,7 @@ func TestObjects(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen = append(seen, r.RequestURI)
 		if got := r.Header.Get("Authorization"); got != "Bearer Token1" {
-			t.Errorf("%s has %q", r.RequestURI, got)
+			t.Errorf("%s: got %q, want Bearer Token1", r.RequestURI, got)
 		}
 		switch q := r.URL.Query(); {
 		case q.Get("alt") == "media":
@@ -83,7 +83,7 @@ func TestObjects(t *testing.T) {
 		names = append(names, name)
 	}
 	if !slices.Equal(names, []string{"a", "b"}) {
-		t.Errorf("the bucket has %q", names)
+		t.Errorf("bucket: got %q, want a and b", names)
 	}
 	body, size, err := b.Open(t.Context(), "dir/a b?+#.zip", "17")
 	if err != nil {
@@ -91,13 +91,13 @@ func TestObjects(t *testing.T) {
 	}
 	defer body.Close()
 	if content, err := io.ReadAll(body); string(content) != "content" || size != 7 || err != nil {
-		t.Errorf("%q of %d bytes, %v", content, size, err)
+		t.Errorf("got %q of %d bytes, %v, want \"content\" of 7", content, size, err)
 	}
 	if want := "/storage/v1/b/bucket/o/dir%2Fa%20b%3F+%23.zip?alt=media&generation=17"; seen[len(seen)-1] != want {
 		t.Errorf("the request was for %s, want %s", seen[len(seen)-1], want)
 	}
 	if hosts = slices.Compact(hosts); !slices.Equal(hosts, []string{"storage.googleapis.com"}) {
-		t.Errorf("requests went to %q", hosts)
+		t.Errorf("hosts: got %q, want storage.googleapis.com alone", hosts)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestDomainOfSettings(t *testing.T) {
 	t.Setenv("GOOGLE_CLOUD_UNIVERSE_DOMAIN", "other.example")
 	a, err := Load(t.Context(), ReadObjects, Settings{Token: "t", Domain: "cloud.example"}, to(nil, nil))
 	if err != nil || a.Bucket("bucket", "").base != "https://storage.cloud.example/storage/v1/b/bucket/o" {
-		t.Errorf("%+v, %v", a, err)
+		t.Errorf("Load: got %+v, %v, want it at storage.cloud.example", a, err)
 	}
 }
 
@@ -210,7 +210,7 @@ func TestDomains(t *testing.T) {
 	services := to(nil, nil)
 	b, err := OpenBucket(t.Context(), "bucket", ReadObjects, services)
 	if err != nil || b.base != "https://storage.cloud.example/storage/v1/b/bucket/o" {
-		t.Errorf("%+v, %v", b, err)
+		t.Errorf("OpenBucket: got %+v, %v, want it at storage.cloud.example", b, err)
 	}
 	t.Setenv("GOOGLE_CLOUD_UNIVERSE_DOMAIN", "other.example")
 	if _, err := OpenBucket(t.Context(), "bucket", ReadObjects, services); err == nil || !strings.Contains(err.Error(), "cloud.example") {
@@ -219,7 +219,7 @@ func TestDomains(t *testing.T) {
 	t.Setenv("STORAGE_EMULATOR_HOST", "localhost:4443")
 	b, err = OpenBucket(t.Context(), "bucket", ReadObjects, services)
 	if err != nil || b.base != "http://localhost:4443/storage/v1/b/bucket/o" {
-		t.Errorf("%+v, %v", b, err)
+		t.Errorf("OpenBucket: got %+v, %v, want it at localhost:4443", b, err)
 	}
 }
 

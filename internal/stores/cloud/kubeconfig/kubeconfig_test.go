@@ -91,7 +91,7 @@ func TestUsers(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := strings.Join(c.last.Header.Values(test.header), ","); got != test.want {
-				t.Errorf("%s is %q, not %q", test.header, got, test.want)
+				t.Errorf("%s: got %q, want %q", test.header, got, test.want)
 			}
 		})
 	}
@@ -127,7 +127,7 @@ func TestProgramRunsAgain(t *testing.T) {
 			}
 			runs, err := os.ReadFile(log)
 			if err != nil || strings.Count(string(runs), `"server":"`+c.URL+`"`) != test.runs {
-				t.Errorf("%v, the program was given %s", err, runs)
+				t.Errorf("runs of the program: got %s, %v, want %d with the server", runs, err, test.runs)
 			}
 		})
 	}

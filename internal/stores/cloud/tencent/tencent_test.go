@@ -61,7 +61,7 @@ func TestRole(t *testing.T) {
 	}
 	last := s.Seen[len(s.Seen)-1]
 	if len(s.Seen) != 3 || !strings.Contains(last.Header.Get("Authorization"), "q-ak=temporary&") || last.Header.Get(headerToken) != "hunter2" {
-		t.Errorf("%d requests, the last with %v", len(s.Seen), last.Header)
+		t.Errorf("got %d requests, the last with %v, want 3, the last with the temporary credentials", len(s.Seen), last.Header)
 	}
 }
 

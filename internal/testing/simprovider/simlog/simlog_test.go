@@ -40,7 +40,7 @@ func TestCalls(t *testing.T) {
 	l := sample()
 	calls := l.Calls(simlog.Filter{RPC: "ApplyResourceChange"})
 	if len(calls) != 3 || calls[0].Duration() != 10 || calls[1].Duration() != 25 || !calls[2].Aborted() || !calls[2].Failed() {
-		t.Errorf("calls = %+v", calls)
+		t.Errorf("calls: got %+v, want 3 that took 10, 25, and no end", calls)
 	}
 	if got := l.MaxConcurrency(simlog.Filter{RPC: "ApplyResourceChange"}); got != 2 {
 		t.Errorf("MaxConcurrency: got %d, want 2", got)
@@ -61,13 +61,13 @@ func TestWindows(t *testing.T) {
 	l := sample()
 	ws := l.Windows()
 	if len(ws) != 2 {
-		t.Fatalf("windows = %+v", ws)
+		t.Fatalf("windows: got %+v, want 2", ws)
 	}
 	if a := ws[0]; !a.Closed() || len(a.Renewals) != 1 || a.Length() != 30*time.Nanosecond {
-		t.Errorf("window a = %+v", a)
+		t.Errorf("window a: got %+v, want it closed, renewed once, of 30ns", a)
 	}
 	if b := ws[1]; b.Closed() || b.Length() != 0 {
-		t.Errorf("window b = %+v", b)
+		t.Errorf("window b: got %+v, want it open, of no length", b)
 	}
 	applies := l.Calls(simlog.Filter{RPC: "ApplyResourceChange"})
 	if !ws[0].Covers(applies[0]) || ws[0].Covers(applies[1]) || !ws[1].Covers(applies[1]) {
@@ -85,7 +85,7 @@ func TestRead(t *testing.T) {
 	whole := `{"rpc":"A","phase":"begin","seq":1}` + "\n" + `{"rpc":"A","phase":"end","seq":1,"err":"no"}` + "\n"
 	l, err := simlog.Read(strings.NewReader(whole + `{"rpc":"B","ph`))
 	if err != nil || len(l) != 2 {
-		t.Fatalf("a torn last line: %d entries, %v", len(l), err)
+		t.Fatalf("torn last line: got %d entries, %v, want 2", len(l), err)
 	}
 	if got, want := l.Transcript(simlog.Filter{}), "> A\n< A: error\n"; got != want {
 		t.Errorf("Transcript: got %q, want %q", got, want)
@@ -94,7 +94,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("a malformed line: %v", err)
 	}
 	if l, err := simlog.ReadFile(t.TempDir() + "/none"); err != nil || len(l) != 0 {
-		t.Errorf("no file: %v, %v", l, err)
+		t.Errorf("no file: got %v, %v, want no entries", l, err)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestReader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	r := simlog.NewReader(path)
 	if l, err := r.Read(); err != nil || len(l) != 0 {
-		t.Errorf("no file: %v, %v", l, err)
+		t.Errorf("no file: got %v, %v, want no entries", l, err)
 	}
 	f, err := os.Create(path)
 	if err != nil {

@@ -1,9 +1,7 @@
-package engine
+package listing
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -12,16 +10,14 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
-	"github.com/mayfly-iac/mayfly/internal/language/config"
-	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/lang/generate"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 )
 
 // show returns a result as observers get it. It returns false if configuration for it could not be written,
 // which was reported.
-func (l *listing) show(r provider.ListResult) (*event.ListResult, bool) {
-	redact := l.q.planner.opt.Leaks.Redact
+func (l *List) show(r provider.ListResult) (*event.ListResult, bool) {
+	redact := l.Leaks.Guard.Redact
 	identity := l.redacted(r.Identity)
 	out := &event.ListResult{
 		List: l.in.Addr(), Name: redact(r.Name), Identity: jsonOf(identity), IdentityText: contract.IdentityPairs(identity), IdentityVersion: l.identity.Version,
@@ -29,13 +25,13 @@ func (l *listing) show(r provider.ListResult) (*event.ListResult, bool) {
 	if b := l.objects.Block(); l.args.Include && r.Object != cty.NilVal {
 		out.Object = jsonOf(l.redacted(b.NullAt(r.Object, b.SensitivePaths(r.Object))))
 	}
-	if !l.q.req.Generate {
+	if !l.query.Generate {
 		return out, true
 	}
-	to := addr.Resource{Type: l.TypeName(), Name: l.q.name(l.in)}
+	to := addr.Resource{Type: l.TypeName(), Name: l.query.Name(l.in)}
 	op := l.objectOf(addr.Instance{Resource: to}, l.objects.Schema)
 	if r.Object == cty.NilVal {
-		got, ok := (&object.ImportTarget{Identity: r.Identity, Range: &l.in.Config().Range}).Import(&op.Op, op.metaIn(l.in.Resource.Module))
+		got, ok := (&object.ImportTarget{Identity: r.Identity, Range: &l.in.Config().Range}).Import(&op, l.query.Meta(&op, l.in.Resource.Module))
 		if !ok {
 			return nil, false
 		}
@@ -51,7 +47,7 @@ func (l *listing) show(r provider.ListResult) (*event.ListResult, bool) {
 }
 
 // shownConfig returns the configuration as observers get it.
-func (l *listing) shownConfig() json.RawMessage {
+func (l *List) shownConfig() json.RawMessage {
 	b := l.Block()
 	return jsonOf(l.redacted(b.NullAt(l.config.Value, append(b.SensitivePaths(l.config.Value), l.config.Sensitive...))))
 }
@@ -66,8 +62,8 @@ func jsonOf(v cty.Value) json.RawMessage {
 }
 
 // redacted returns a known value without ephemeral values in its strings.
-func (l *listing) redacted(v cty.Value) cty.Value {
-	leaks := l.q.planner.opt.Leaks
+func (l *List) redacted(v cty.Value) cty.Value {
+	leaks := l.Leaks.Guard
 	if !leaks.Holds(v) {
 		return v
 	}
@@ -84,50 +80,10 @@ func (l *listing) redacted(v cty.Value) cty.Value {
 }
 
 // providerText returns the provider argument of generated blocks, "" for none.
-func (l *listing) providerText() string {
+func (l *List) providerText() string {
 	ref := l.in.Config().Provider
 	if ref == nil || ref.Alias == "" && ref.Name == l.in.Config().ImpliedProvider() {
 		return ""
 	}
 	return ref.String() + l.po.Addr.Key.String()
-}
-
-// name returns a name for the resource block of a result that no other has.
-func (q *querier) name(list *eval.Instance) string {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.names.next(list.Config().Addr.Type, identifier(list.Config().Addr.Name, list.Key))
-}
-
-// freeNames finds names for resources.
-type freeNames struct {
-	taken *config.Module
-	count map[string]int // by type and beginning of the name
-}
-
-func newNames(taken *config.Module) *freeNames { return &freeNames{taken, map[string]int{}} }
-
-// next returns the next name with a number after the beginning that no resource of the type has.
-func (n *freeNames) next(typeName, beginning string) string {
-	for {
-		at := typeName + "." + beginning
-		name := fmt.Sprintf("%s_%d", beginning, n.count[at])
-		n.count[at]++
-		if n.taken.Resources[addr.Resource{Type: typeName, Name: name}] == nil {
-			return name
-		}
-	}
-}
-
-// identifier returns a name followed by a key, in the characters that names may have.
-func identifier(name string, key addr.Key) string {
-	if key == addr.NoKey {
-		return name
-	}
-	return name + "_" + strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
-			return r
-		}
-		return '_'
-	}, strings.Trim(key.String(), `[]"`))
 }

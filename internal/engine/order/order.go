@@ -1,4 +1,8 @@
-package engine
+// Package order carries out the steps of a plan in parallel, each after those that come before it, and those
+// with the longest way behind them first.
+//
+// It may import plan, whose steps it takes. It must not know how a step is carried out.
+package order
 
 import (
 	"cmp"
@@ -21,10 +25,10 @@ type ordering struct {
 	bad   []bool     // one of those before it has failed or was passed over
 }
 
-// queueRanked has the pool call run for every step. A step is ready once the calls for all steps before it
+// Queue has the pool call run for every step. A step is ready once the calls for all steps before it
 // have returned; of the ready ones, those with the highest rank start first. skip is set if run returned
 // false for a step before it.
-func queueRanked(pool *future.Pool, steps []plan.Step, ranks []int64, run func(t *future.Task, i int32, skip bool) bool) {
+func Queue(pool *future.Pool, steps []plan.Step, ranks []int64, run func(t *future.Task, i int32, skip bool) bool) {
 	o := &ordering{steps: steps, ranks: ranks, pool: pool, run: run, needs: make([]int32, len(steps)), bad: make([]bool, len(steps))}
 	var ready []int32
 	for i := range steps {

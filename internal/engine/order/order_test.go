@@ -1,4 +1,4 @@
-package engine
+package order
 
 import (
 	"math/rand/v2"
@@ -60,10 +60,10 @@ func simulated(steps []plan.Step, takes []time.Duration, ranks []int64, workers 
 	}
 }
 
-// TestRunRanked runs random graphs in virtual time. The end must come within the bound for schedules that
+// TestQueue runs random graphs in virtual time. The end must come within the bound for schedules that
 // leave no worker idle without need. Without gates, which begin and end at the same moment as others, each
 // step must begin when the longest way first lets it.
-func TestRunRanked(t *testing.T) {
+func TestQueue(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		gates := int(seed%2) * 8
@@ -93,7 +93,7 @@ func TestRunRanked(t *testing.T) {
 		synctest.Test(t, func(*testing.T) {
 			start := time.Now()
 			pool := future.NewPool(workers)
-			queueRanked(pool, steps, ranks, func(_ *future.Task, i int32, _ bool) bool {
+			Queue(pool, steps, ranks, func(_ *future.Task, i int32, _ bool) bool {
 				begins[i] = time.Since(start)
 				time.Sleep(takes[i])
 				return true
@@ -110,8 +110,8 @@ func TestRunRanked(t *testing.T) {
 	}
 }
 
-// TestQueueRankedAfterFailures holds which steps are skipped: those that depend on one that failed.
-func TestQueueRankedAfterFailures(t *testing.T) {
+// TestQueueAfterFailures holds which steps are skipped: those that depend on one that failed.
+func TestQueueAfterFailures(t *testing.T) {
 	steps := []plan.Step{
 		{Next: []plan.Edge{{To: 1}, {To: 2}}},
 		{Needs: 1, Next: []plan.Edge{{To: 3}}},
@@ -120,7 +120,7 @@ func TestQueueRankedAfterFailures(t *testing.T) {
 	}
 	skipped := make([]bool, len(steps))
 	pool := future.NewPool(2)
-	queueRanked(pool, steps, make([]int64, len(steps)), func(_ *future.Task, i int32, skip bool) bool {
+	Queue(pool, steps, make([]int64, len(steps)), func(_ *future.Task, i int32, skip bool) bool {
 		skipped[i] = skip
 		return i != 1 && !skip
 	})

@@ -1,4 +1,8 @@
-package engine
+// Package listing carries out one list of a query: the provider is asked, and each result is held against the
+// contract, shown to the observer and, if asked for, written as configuration.
+//
+// It may import evaluation and object. It must not know other lists, or when a list is carried out.
+package listing
 
 import (
 	"context"
@@ -21,47 +25,71 @@ import (
 // mostProblems is how many results of a list are reported as bad one by one. There may be very many.
 const mostProblems = 20
 
-// listing is the query of one list.
-type listing struct {
-	objectOp
-	q    *querier
-	in   *eval.Instance
-	t    *future.Task
-	s    *ephemeral.Session
-	end  func()
-	po   *eval.ProviderObject
-	args eval.ListArguments
-	req  provider.ListRequest
+// Query is the query that a list is part of. Its functions may be called concurrently.
+type Query struct {
+	Soft     context.Context // ends on the first interrupt
+	Generate bool            // has configuration for the results written
+	// Tell calls the observer. It returns false if the query has been ended.
+	Tell func(call func(event.ListObserver) bool) bool
+	// Name returns a name for the resource block of a result that no other has.
+	Name func(list *eval.Instance) string
+	// Evaluate evaluates the config block. It returns false if that failed, which was reported.
+	Evaluate func(op *object.Op, t *future.Task, s *ephemeral.Session, in *eval.Instance) (object.Config, bool)
+	// Meta returns the provider_meta of a module for the object's provider, cty.NilVal if it has none.
+	Meta func(op *object.Op, m *eval.Module) cty.Value
+}
+
+// List is the query of one list. It belongs to one task.
+type List struct {
+	object.Op
+	Kept []cty.Value // the results for expressions, if they are kept
+	OK   bool        // the list is complete
+
+	query Query
+	keeps bool
+	in    *eval.Instance
+	t     *future.Task
+	s     *ephemeral.Session
+	end   func()
+	po    *eval.ProviderObject
+	args  eval.ListArguments
+	req   provider.ListRequest
 
 	config object.Config
 
-	objects  objectOp // about the objects that are found
+	objects  object.Op // about the objects that are found
 	identity *schema.Identity
 
-	ok       bool // the list is complete
 	failed   bool // a result could not be used
 	results  int
 	problems int // results with diagnostics
-	kept     []cty.Value
 }
 
-func (q *querier) newListing(t *future.Task, s *ephemeral.Session, in *eval.Instance) *listing {
-	l := &listing{objectOp: q.planner.objectOp(addr.Object{Instance: in.Addr()}, in.Resource.Block.Schema, in.Resource.Block.Provider), q: q, in: in, t: t, s: s}
+// New begins the query of one list, which Run carries out and ends. keeps says that expressions refer to the
+// results.
+func New(q Query, env *object.Env, t *future.Task, s *ephemeral.Session, in *eval.Instance, keeps bool) *List {
+	l := &List{Op: object.New(env, addr.Object{Instance: in.Addr()}, in.Resource.Block.Schema, in.Resource.Block.Provider), query: q, keeps: keeps, in: in, t: t, s: s}
 	l.Body = in.Config().Body
-	span := l.startSpan("list", plan.NoOp)
+	span := l.StartSpan("list", plan.NoOp)
 	ctx, cancel := context.WithCancel(l.Ctx)
-	forget := context.AfterFunc(q.planner.soft, cancel) // nothing is changed that would have to be waited for
+	forget := context.AfterFunc(q.Soft, cancel) // nothing is changed that would have to be waited for
 	l.Ctx = ctx
 	l.end = func() {
 		forget()
 		cancel()
-		span(l.ok)
+		span(l.OK)
 	}
 	return l
 }
 
+// Run carries the query out and ends it.
+func (l *List) Run() {
+	defer l.end()
+	l.OK = l.prepare() && l.list()
+}
+
 // prepare gets the provider and evaluates the arguments.
-func (l *listing) prepare() bool {
+func (l *List) prepare() bool {
 	if l.po = l.in.Provider(l.t); l.po == nil {
 		return false
 	}
@@ -69,7 +97,7 @@ func (l *listing) prepare() bool {
 		return false
 	}
 	var ok bool
-	if l.config, ok = l.evaluate(l.t, l.s, l.in); !ok {
+	if l.config, ok = l.query.Evaluate(&l.Op, l.t, l.s, l.in); !ok {
 		return false
 	}
 	var diags diag.List
@@ -82,16 +110,15 @@ func (l *listing) prepare() bool {
 		return false
 	}
 	l.req = provider.ListRequest{
-		Type: l.TypeName(), Config: l.config.Value, Limit: l.args.Limit, IncludeObject: l.args.Include || l.q.req.Generate,
+		Type: l.TypeName(), Config: l.config.Value, Limit: l.args.Limit, IncludeObject: l.args.Include || l.query.Generate,
 	}
 	return l.prepareObjects()
 }
 
 // prepareObjects finds the schemas of the objects that are to be found.
-func (l *listing) prepareObjects() bool {
-	p := l.q.planner
-	sch, diags := p.providers.Resource(l.Ctx, l.Source, addr.Managed, l.TypeName())
-	c, more := p.providers.Catalog(l.Ctx, l.Source)
+func (l *List) prepareObjects() bool {
+	sch, diags := l.Providers.Resource(l.Ctx, l.Source, addr.Managed, l.TypeName())
+	c, more := l.Providers.Catalog(l.Ctx, l.Source)
 	if diags = append(diags, more...); !diags.HasErrors() {
 		l.identity, more = c.Identity(l.TypeName())
 		diags = append(diags, more...)
@@ -110,22 +137,22 @@ func (l *listing) prepareObjects() bool {
 
 // objectOf begins an operation on an object that was found. It is shown and not stored, so its values are
 // redacted and not judged.
-func (l *listing) objectOf(i addr.Instance, sch *schema.Schema) objectOp {
-	op := l.q.planner.objectOp(addr.Object{Instance: i}, sch, l.Source)
+func (l *List) objectOf(i addr.Instance, sch *schema.Schema) object.Op {
+	op := object.New(l.Env, addr.Object{Instance: i}, sch, l.Source)
 	op.Ctx, op.Answers.Leaks = l.Ctx, contract.Leaks{}
 	op.Use(l.Provider, l.po.Addr)
 	return op
 }
 
 // list has the provider validate the list and asks for the results.
-func (l *listing) list() bool {
+func (l *List) list() bool {
 	diags := l.Provider.ValidateList(l.Ctx, l.req)
 	l.Report(diags)
 	if diags.HasErrors() {
 		return false
 	}
 	start := event.ListStart{List: l.in.Addr(), Config: l.shownConfig()}
-	if !l.q.tell(func(o event.ListObserver) bool { o.ListStarted(start); return true }) {
+	if !l.query.Tell(func(o event.ListObserver) bool { o.ListStarted(start); return true }) {
 		return true
 	}
 	diags = l.Provider.List(l.Ctx, l.req, l.found)
@@ -141,12 +168,12 @@ func (l *listing) list() bool {
 		return false
 	}
 	end := event.ListEnd{List: l.in.Addr(), Results: l.results}
-	l.q.tell(func(o event.ListObserver) bool { o.ListCompleted(end); return true })
+	l.query.Tell(func(o event.ListObserver) bool { o.ListCompleted(end); return true })
 	return true
 }
 
 // found takes over a result. It returns false if no more are wanted.
-func (l *listing) found(r provider.ListResult) bool {
+func (l *List) found(r provider.ListResult) bool {
 	diags := r.Diags
 	if !diags.HasErrors() {
 		r, diags = l.accept(r)
@@ -161,7 +188,7 @@ func (l *listing) found(r provider.ListResult) bool {
 		return true
 	}
 	l.results++
-	if l.q.read[l.in.Resource.Block] {
+	if l.keeps {
 		l.keep(r)
 	}
 	shown, ok := l.show(r)
@@ -169,11 +196,11 @@ func (l *listing) found(r provider.ListResult) bool {
 		l.failed = true
 		return true
 	}
-	return l.q.tell(func(o event.ListObserver) bool { return o.ListFound(shown) }) && int64(l.results) < l.args.Limit
+	return l.query.Tell(func(o event.ListObserver) bool { return o.ListFound(shown) }) && int64(l.results) < l.args.Limit
 }
 
 // accept checks a result against the rules for objects that were read.
-func (l *listing) accept(r provider.ListResult) (provider.ListResult, diag.List) {
+func (l *List) accept(r provider.ListResult) (provider.ListResult, diag.List) {
 	diags := r.Diags
 	if r.Identity == cty.NilVal || r.Identity.IsNull() {
 		return r, append(diags, diag.Errorf("Provider returned an object without identity", "The provider %s returned a result of %s that does not say which object it is. This is a bug in the provider: report it to its developers.", l.Source.ForDisplay(), l.in.Addr())...)
@@ -188,10 +215,10 @@ func (l *listing) accept(r provider.ListResult) (provider.ListResult, diag.List)
 }
 
 // keep keeps a result for expressions.
-func (l *listing) keep(r provider.ListResult) {
+func (l *List) keep(r provider.ListResult) {
 	whole := cty.NullVal(l.objects.Block().Type())
 	if l.args.Include && r.Object != cty.NilVal {
 		whole = l.objects.Mark(r.Object, object.Config{}, nil)
 	}
-	l.kept = append(l.kept, cty.ObjectVal(map[string]cty.Value{"display_name": cty.StringVal(r.Name), "identity": r.Identity, "state": whole}))
+	l.Kept = append(l.Kept, cty.ObjectVal(map[string]cty.Value{"display_name": cty.StringVal(r.Name), "identity": r.Identity, "state": whole}))
 }

@@ -1,0 +1,41 @@
+package deferral
+
+import (
+	"slices"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// Producers finds the changes that make computed values which exist only in this run, for objects that are
+// deferred. The values would be lost before those objects are planned, so the changes have to wait too.
+type Producers struct {
+	Set     *Set
+	Changes map[addr.Object]*plan.Change
+	Users   func(c *plan.Change) []addr.Instance // deferred objects that use values which the change makes
+	Seeds   map[addr.Instance]*plan.Deferral     // gets the seeds of the next attempt
+}
+
+// Defer defers the given changes as far as they have to wait. It returns true if one does: the plan must be
+// made again then. Stuck has the changes that a deferred object waits for, which is the first of WaitsFor: no
+// later plan could make them either.
+func (p *Producers) Defer(changes []*plan.Change) (again bool, stuck []*plan.Deferral) {
+	waits := findWaits(p.Set, p.Changes)
+	for _, c := range changes {
+		users := p.Users(c)
+		if len(users) == 0 {
+			continue
+		}
+		later := &plan.Deferral{Change: c, Reason: plan.DeferredPrereq}
+		for _, u := range users {
+			later.WaitsFor = append(later.WaitsFor, plan.Dep{Resource: u.Abs(), Key: u.Key})
+		}
+		if i := slices.IndexFunc(users, func(u addr.Instance) bool { return waits.leadTo(u, c.Addr) }); i >= 0 {
+			later.WaitsFor = later.WaitsFor[i : i+1]
+			stuck = append(stuck, later)
+			continue
+		}
+		p.Seeds[c.Addr], again = later, true
+	}
+	return again, stuck
+}

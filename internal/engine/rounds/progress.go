@@ -1,0 +1,93 @@
+package rounds
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// Stuck returns an error if carrying out the plan of the next round would not bring its deferrals any
+// further. It names all of them, with the reasons. A plan that is complete or has errors is not stuck. It is
+// called once for each plan.
+func (m *Memory) Stuck(p *plan.Plan) diag.List {
+	if p.Complete() || p.Errored {
+		return nil
+	}
+	m.mu.Lock()
+	last := m.last
+	onward := m.progressed(p)
+	m.mu.Unlock()
+	if onward {
+		return nil
+	}
+	var text strings.Builder
+	if last == nil {
+		text.WriteString("This plan changes nothing, so that a later one could not plan these objects either:\n")
+	} else {
+		text.WriteString("The last round has brought nothing that these objects wait for, so that a further one would not either:\n")
+	}
+	for _, d := range p.Deferrals {
+		fmt.Fprintf(&text, "\n  - %s: %s", d.Change.Addr, d.Reason.Text())
+		if waits := strings.Join(d.Awaited(), ", "); waits != "" {
+			fmt.Fprintf(&text, ". It waits for %s", waits)
+		}
+		text.WriteString(".")
+	}
+	text.WriteString("\n\nEverything else has been applied. If an object that others wait for changes in every plan, such as one with an argument that is never the same, make it stay as it is. Otherwise use values that are known in advance.")
+	return diag.Errorf("No progress", "%s", text.String())
+}
+
+// progressed reports whether a plan is nearer to a complete one than the plans before it: something that a
+// deferred object waited for has become known, for the first time in this run, or it defers less than any
+// plan since that happened last. Other changes do not count, since an object may change in every plan. So a
+// run has no more rounds than there are things to wait for and deferrals. The caller holds m.mu.
+func (m *Memory) progressed(p *plan.Plan) bool {
+	if m.last == nil {
+		m.least = len(p.Deferrals)
+		return p.Changed()
+	}
+	was, is, grown := pendingOf(m.last), pendingOf(p), false
+	for _, d := range m.last.Deferrals {
+		for _, w := range d.WaitsFor {
+			if _, before := m.known[w]; !before && was.touched(w) && !is.touched(w) {
+				m.known[w], grown = struct{}{}, true
+			}
+		}
+	}
+	if grown || len(p.Deferrals) < m.least {
+		m.least = len(p.Deferrals)
+		return true
+	}
+	return false
+}
+
+// pending has the objects that are not known before a plan is applied.
+type pending struct {
+	altered  plan.Instances
+	deferred []addr.Instance
+}
+
+func pendingOf(p *plan.Plan) *pending {
+	out := &pending{}
+	for _, c := range p.Changes {
+		if c.Deposed == addr.Current && c.Action != plan.NoOp {
+			out.altered.Add(c.Addr)
+		}
+	}
+	for _, d := range p.Deferrals {
+		out.altered.Add(d.Change.Addr)
+		if d.Change.Addr.Unkeyed() {
+			out.deferred = append(out.deferred, d.Change.Addr)
+		}
+	}
+	return out
+}
+
+// touched reports whether a dependency refers to anything that is pending.
+func (p *pending) touched(d plan.Dep) bool {
+	return p.altered.Touched(d) || slices.ContainsFunc(p.deferred, func(a addr.Instance) bool { return d.MayRefer(a) })
+}
