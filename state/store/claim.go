@@ -22,6 +22,13 @@ type Claimer interface {
 	Claim(ctx context.Context, scope *state.Scope, info LockInfo, wait bool) (*Held, error)
 }
 
+// Unfinisher is implemented by managers that know the operations of runs which others have not recovered.
+type Unfinisher interface {
+	// Unfinished returns the operations that the run has begun and not ended whose lock or claims have that
+	// ID.
+	Unfinished(ctx context.Context, id string) ([]state.Unfinished, error)
+}
+
 // Held are the claims of a run.
 type Held struct {
 	ID string

@@ -153,7 +153,7 @@ func TestKilled(t *testing.T) {
 	if run == nil {
 		t.Fatalf("got the text\n%s\nwant the command that frees the run", r.output)
 	}
-	s.must(two, "force-unlock", "-force", run[1])
+	s.contains(s.must(two, "force-unlock", "-force", run[1]), "has begun these operations", key+" (update)")
 	s.contains(s.must(two, vars(3, 3, "apply", "-auto-approve")...), "Operations were interrupted", key)
 	s.contains(s.must(two, vars(3, 3, "plan")...), "No changes")
 	s.until(0, `SELECT count(*) FROM mayfly.claims`)

@@ -27,8 +27,9 @@ type manager struct {
 }
 
 var (
-	_ store.Recoverer = (*manager)(nil)
-	_ store.Claimer   = (*manager)(nil)
+	_ store.Recoverer  = (*manager)(nil)
+	_ store.Claimer    = (*manager)(nil)
+	_ store.Unfinisher = (*manager)(nil)
 )
 
 func (m *manager) path() string { return m.store.path + "/" + m.name }
@@ -361,6 +362,17 @@ func (m *manager) CheckUnlock(ctx context.Context, id string) error {
 	defer m.mu.Unlock()
 	_, err := m.unlockable(ctx, id)
 	return err
+}
+
+// Unfinished implements store.Unfinisher.
+func (m *manager) Unfinished(ctx context.Context, id string) ([]state.Unfinished, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	held, err := m.unlockable(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return held.begun, nil
 }
 
 // ForceUnlock implements store.Recoverer. The next run lists the operations that the run has begun and not
