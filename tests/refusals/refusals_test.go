@@ -410,7 +410,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?( ?[+-]\d{4} UTC|Z| UTC)?( m=\S+)?`), "TIME"},
 	{regexp.MustCompile(`\S+@\S+`), "WHO"},
 	{regexp.MustCompile(`on \S+, in /\S*/journals/[0-9a-f]+`), "on MACHINE, in DIR"},
-	{regexp.MustCompile(`(unexpected EOF|read tcp .*) \(tried \d+ times\)`), "NETWORK ERROR (tried N times)"},
+	{regexp.MustCompile(`(unexpected EOF|read tcp .*) \(tried \d+ times( in (\d+m)?\d+s)?\)`), "NETWORK ERROR (tried N times)"},
 	{regexp.MustCompile(`/\S*/(TestRefusals|mayfly-refusals)\S*/`), "DIR/"},
 	{regexp.MustCompile(`\n[A-Z][^\n]* is taking more than \d+s\.\.\.\n\n`), ""},
 	{regexp.MustCompile(`tried \d+ times in (\d+m)?\d+s`), "tried N times"},
