@@ -100,13 +100,17 @@ var engineRules = map[string]rule{
 		why: "what a provider is asked about an object does not depend on how its configuration was evaluated or what else the run does",
 	},
 	"engine": {
-		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/contract", "event", "engine/moves", "engine/selection", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "engine/computed", "values/fingerprint", "values/leak", "base/trace"},
+		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/contract", "event", "engine/moves", "engine/selection", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "engine/computed", "engine/idle", "values/fingerprint", "values/leak", "base/trace"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},
 	"engine/computed": {
 		may: []string{"addr", "diag", "state", "values/schema", "values/value"}, pure: true, modules: []string{cty},
 		why: "who uses a value is noted as it is found out: neither plans nor values are needed to tell",
+	},
+	"engine/idle": {
+		may: []string{"addr", "base/future", "engine/computed", "engine/contract", "language/eval", "language/eval/blocks", "values/value"}, pure: true,
+		why: "who would use a value is asked of the configuration and the state, without planning or opening anything for it",
 	},
 	"engine/withheld": {
 		may: []string{"addr", "diag", "plan", "state", "values/fingerprint", "values/schema"}, pure: true,

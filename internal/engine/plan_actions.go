@@ -6,7 +6,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
@@ -88,9 +87,9 @@ func planTriggers(p *planner, t *future.Task, in *eval.Instance, c *plan.Change)
 			continue
 		}
 		tr.PrepareCondition(t)
-		verdict, diags := tr.Condition(t, eval.NewOpened(nil), self)
+		verdict, made, diags := tr.Condition(t, eval.NewOpened(nil), self)
 		p.run.Report(diags)
-		if verdict == eval.Fails || verdict == eval.Wrong {
+		if verdict == eval.Fails || verdict == eval.Wrong || !conditionCanBeHad(p, in, tr, verdict, made) {
 			continue
 		}
 		for _, e := range events {
@@ -159,12 +158,14 @@ func planAction(op *objectOp, t *future.Task, action *eval.Instance, inv *plan.I
 	if diags.HasErrors() {
 		return false
 	}
+	if !canBeHad(op, config, action, inv) {
+		return false
+	}
 	plain := op.Answers.Given(config)
 	inv.Ephemeral = value.PathsWith(config, value.Ephemeral)
 	shown := op.Block().NullAt(plain, inv.Ephemeral)
 	if inv.Trigger == nil && !shown.IsWhollyKnown() {
-		op.walk.run.Report(diag.At(action.Config().Range, "Configuration of an action is not known",
-			"The config block refers to something that does not exist yet. With -invoke, nothing is created first: resources are as in the state.").WithAddress(action.Addr().String()))
+		op.walk.run.Report(notKnown(action))
 		return false
 	}
 	diags = op.validateConfig(addr.Action, action.Resource.Block, plain)

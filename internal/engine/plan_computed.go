@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/idle"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
@@ -137,7 +138,7 @@ func checkDeliveries(p *planner) {
 	}
 	changes, adopting := changesWith(p, makesComputed), changesWith(p, takesOutComputed)
 	if p.selection.Restricted() && len(changes)+len(adopting)+len(p.computed.Undelivered()) > 0 {
-		addExcludedUses(p)
+		idle.AddExcluded(p.computed, storedRun(p), p.req.Config, func(i addr.Instance) bool { return p.changes[addr.Object{Instance: i}] != nil })
 	}
 	reportUndelivered(p)
 	for _, c := range adopting {

@@ -20,6 +20,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -56,6 +57,7 @@ func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 	}
 	opt := p.runOptions(req.Config, eval.Planning, result, req.Variables, p.plan.Timestamp)
 	opt.Forgetful = len(req.Invoke) == 0
+	opt.Condition = func(of string, made []value.Computed) { noteCondition(p.computed, of, made) }
 	opt.MildConditions = req.Mode == plan.RefreshOnly // the real objects are recorded even if they fail their conditions
 	if len(req.Excludes) > 0 {
 		opt.Excluded = p.selection.LeavesOutAll

@@ -131,7 +131,7 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 		v.destroyProvisioners(t, d, self)
 	}
 	for _, tr := range eval.ActionTriggers(in) {
-		_, diags := tr.Condition(t, o, self)
+		_, _, diags := tr.Condition(t, o, self)
 		for position := range tr.Config.Actions {
 			_, more := tr.Action(t, position)
 			diags = append(diags, more...)

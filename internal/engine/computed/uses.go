@@ -43,6 +43,7 @@ type producer struct {
 type Use struct {
 	User     string        // for messages
 	Once     bool          // it needs the value in this run alone
+	Invoked  bool          // it is an action in a run that only invokes actions
 	Instance addr.Instance // zero for others
 	Path     cty.Path      // of the argument
 	Withheld bool          // the argument is an ephemeral attribute
@@ -86,12 +87,12 @@ func (u *Uses) Use(by Use, of []value.Computed) diag.List {
 	if len(past) == 0 {
 		return nil
 	}
-	return u.Unavailable(by.User, past, !by.Once)
+	return u.Unavailable(by, past)
 }
 
-// Unavailable is the error for computed values of earlier runs that something needs, in every run if always
-// is set: then new values help no longer than the run that makes them.
-func (u *Uses) Unavailable(user string, of []value.Computed, always bool) diag.List {
+// Unavailable is the error for computed values of earlier runs that something needs. Unless it needs them
+// once, new values help no longer than the run that makes them.
+func (u *Uses) Unavailable(by Use, of []value.Computed) diag.List {
 	slices.SortFunc(of, func(a, b value.Computed) int { return strings.Compare(a.By, b.By) })
 	var lines, options strings.Builder
 	for _, c := range of {
@@ -113,7 +114,9 @@ func (u *Uses) Unavailable(user string, of []value.Computed, always bool) diag.L
 	}
 	way := "Read them from where they were stored then, or make new ones "
 	switch {
-	case always:
+	case by.Invoked && options.Len() > 0:
+		way = "Read them from where they were stored then. -invoke makes no new ones: for that, have a trigger invoke the action in a run with the option" + options.String()
+	case !by.Once:
 		way = "They are needed here in every run, so read them from where they were stored then, for instance with an ephemeral resource"
 	case options.Len() > 0:
 		way += "with the option" + options.String()
@@ -122,7 +125,7 @@ func (u *Uses) Unavailable(user string, of []value.Computed, always bool) diag.L
 	}
 	return diag.Errorf("Value is no longer available",
 		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. %s.",
-		user, lines.String(), way)
+		by.User, lines.String(), way)
 }
 
 // producerOf returns the instance that a computed value belongs to.

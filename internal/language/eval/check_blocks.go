@@ -146,13 +146,13 @@ func (c *Check) assertTest(sc *scope, a blocks.Condition) (state.CheckStatus, st
 	v := r.condition(sc, a, failedTest)
 	if v.status == state.CheckUnknown && r.opt.Phase != Validating {
 		detail := "Condition expression could not be evaluated at this time."
-		if len(v.unavailable) > 0 {
-			detail = fmt.Sprintf("The condition cannot be evaluated, because a provider computed %s in an earlier run. The value is kept out of the state by ephemeral_attributes, so that only the run that makes it can check it.", strings.Join(v.unavailable, ", "))
+		if unavailable := v.unavailable(); len(unavailable) > 0 {
+			detail = fmt.Sprintf("The condition cannot be evaluated, because a provider computed %s in an earlier run. The value is kept out of the state by ephemeral_attributes, so that only the run that makes it can check it.", strings.Join(unavailable, ", "))
 		}
 		v.failure = r.about(sc, a.Expr, diag.Diagnostic{Summary: "Unknown condition run", Detail: detail})
 	}
 	for i := range v.failure.AsWarnings() {
-		extra := diag.Assertion{Undecided: v.status == state.CheckUnknown, Unavailable: v.unavailable}
+		extra := diag.Assertion{Undecided: v.status == state.CheckUnknown, Unavailable: v.unavailable()}
 		if !extra.Undecided {
 			extra.Difference = lang.Unequal(a.Expr.Source, r.context(sc, a.Expr))
 		}

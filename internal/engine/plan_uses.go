@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// noteCondition notes that a condition is made of computed values. One that needs a value of an earlier run
+// is not checked.
+func noteCondition(u *computed.Uses, address string, made []value.Computed) {
+	for _, c := range made {
+		if !c.Past {
+			u.Add(c, computed.Use{User: "A condition of " + address, Once: true})
+		}
+	}
+}
+
+// useCondition notes the computed values that the condition of a trigger is made of. It returns an error if
+// one of them cannot be had.
+func useCondition(w *walk, in *eval.Instance, tr eval.ActionTrigger, made []value.Computed) diag.List {
+	diags := w.computed.Use(computed.Use{User: "The condition of a trigger of " + in.Addr().String(), Once: true}, made)
+	if len(diags) > 0 {
+		diags[0].Subject = tr.Config.Condition.Range().Ptr()
+	}
+	return diags.WithAddress(in.Addr().String())
+}
+
+// conditionCanBeHad notes the computed values that the condition of a trigger is made of. It returns false if
+// the apply cannot decide the condition without one of an earlier run, which it reports.
+func conditionCanBeHad(p *planner, in *eval.Instance, tr eval.ActionTrigger, verdict eval.Verdict, made []value.Computed) bool {
+	if verdict != eval.Undecided {
+		made = slices.DeleteFunc(made, func(c value.Computed) bool { return c.Past })
+	}
+	diags := useCondition(p.walk, in, tr, made)
+	p.run.Report(diags)
+	return !diags.HasErrors()
+}
+
+// useInAction notes the computed values that parts of the configuration of an action are made of. It returns
+// an error if one of them cannot be had.
+func useInAction(op *objectOp, parts []value.ComputedPart, inv *plan.Invocation) diag.List {
+	by := computed.Use{User: fmt.Sprintf("The configuration of %s", inv.Action), Once: true, Invoked: inv.Trigger == nil}
+	if !by.Invoked {
+		by.User += fmt.Sprintf(", which a trigger of %s invokes,", inv.Trigger.Resource)
+	}
+	var made []value.Computed
+	for _, part := range parts {
+		if !slices.Contains(made, part.Of) {
+			made = append(made, part.Of)
+		}
+	}
+	diags := op.walk.computed.Use(by, made)
+	if len(diags) > 0 {
+		diags[0].Path = parts[slices.IndexFunc(parts, func(p value.ComputedPart) bool { return p.Of.Past })].Path
+	}
+	return diags
+}
+
+// canBeHad notes the computed values that the configuration of an action is made of. It returns false if one
+// of them existed in an earlier run only, or does not exist when -invoke invokes the action, which it
+// reports.
+func canBeHad(op *objectOp, config cty.Value, action *eval.Instance, inv *plan.Invocation) bool {
+	parts := value.PathsMadeOf(config)
+	diags := useInAction(op, parts, inv)
+	if inv.Trigger == nil && len(diags) == 0 && slices.ContainsFunc(parts, func(p value.ComputedPart) bool { return isUnmade(config, p) }) {
+		diags = notKnown(action)
+	}
+	op.Report(diags)
+	return !diags.HasErrors()
+}
+
+// isUnmade reports whether a part of a configuration is made of a computed value that does not exist yet.
+func isUnmade(config cty.Value, part value.ComputedPart) bool {
+	v, err := part.Path.Apply(config)
+	return err == nil && !v.IsKnown() && !part.Of.Past && part.Of.Version == ""
+}
+
+// notKnown is the error about an action that -invoke names and whose configuration is not known.
+func notKnown(action *eval.Instance) diag.List {
+	return diag.At(action.Config().Range, "Configuration of an action is not known",
+		"The config block refers to something that does not exist yet. With -invoke, nothing is created first: resources are as in the state.").WithAddress(action.Addr().String())
+}
+
+// useInProvisioner notes the computed values that the arguments of a provisioner and its connection,
+// cty.NilVal for none, are made of. It returns an error if one of them cannot be had.
+func useInProvisioner(u *computed.Uses, of *config.Provisioner, at addr.Instance, args, conn cty.Value) diag.List {
+	made := value.MadeOf(args)
+	if conn != cty.NilVal {
+		made = append(made, value.MadeOf(conn)...)
+	}
+	by := computed.Use{User: "A provisioner of " + at.String(), Once: true}
+	if of.Destroy { // which is never the run that makes values of the object itself
+		by = computed.Use{User: "A provisioner that runs before " + at.String() + " is destroyed"}
+	}
+	return u.Use(by, made).InConfigBody(of.Body).WithAddress(at.String())
+}
