@@ -109,7 +109,7 @@ var engineRules = map[string]rule{
 		why: "who uses a value is noted as it is found out: neither plans nor values are needed to tell",
 	},
 	"engine/idle": {
-		may: []string{"addr", "base/future", "engine/computed", "engine/contract", "language/eval", "language/eval/blocks", "values/value"}, pure: true,
+		may: []string{"addr", "diag", "base/future", "engine/computed", "engine/contract", "language/config", "language/eval", "language/eval/blocks", "plan", "values/value"}, pure: true, modules: []string{cty},
 		why: "who would use a value is asked of the configuration and the state, without planning or opening anything for it",
 	},
 	"engine/withheld": {

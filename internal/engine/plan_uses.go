@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/engine/computed"
+	"github.com/mayfly-iac/mayfly/internal/engine/idle"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
@@ -20,7 +21,7 @@ import (
 func noteCondition(u *computed.Uses, address string, made []value.Computed) {
 	for _, c := range made {
 		if !c.Past {
-			u.Add(c, computed.Use{User: "A condition of " + address, Once: true})
+			u.Add(c, computed.Use{User: "A condition of " + address, When: computed.ThisRun})
 		}
 	}
 }
@@ -28,7 +29,7 @@ func noteCondition(u *computed.Uses, address string, made []value.Computed) {
 // useCondition notes the computed values that the condition of a trigger is made of. It returns an error if
 // one of them cannot be had.
 func useCondition(w *walk, in *eval.Instance, tr eval.ActionTrigger, made []value.Computed) diag.List {
-	diags := w.computed.Use(computed.Use{User: "The condition of a trigger of " + in.Addr().String(), Once: true}, made)
+	diags := w.computed.Use(computed.Use{User: "The condition of a trigger of " + in.Addr().String(), When: computed.ThisRun}, made)
 	if len(diags) > 0 {
 		diags[0].Subject = tr.Config.Condition.Range().Ptr()
 	}
@@ -49,8 +50,10 @@ func conditionCanBeHad(p *planner, in *eval.Instance, tr eval.ActionTrigger, ver
 // useInAction notes the computed values that parts of the configuration of an action are made of. It returns
 // an error if one of them cannot be had.
 func useInAction(op *objectOp, parts []value.ComputedPart, inv *plan.Invocation) diag.List {
-	by := computed.Use{User: fmt.Sprintf("The configuration of %s", inv.Action), Once: true, Invoked: inv.Trigger == nil}
-	if !by.Invoked {
+	by := computed.Use{User: fmt.Sprintf("The configuration of %s", inv.Action), When: computed.ThisRun}
+	if inv.Trigger == nil {
+		by.When = computed.Invocation
+	} else {
 		by.User += fmt.Sprintf(", which a trigger of %s invokes,", inv.Trigger.Resource)
 	}
 	var made []value.Computed
@@ -98,9 +101,24 @@ func useInProvisioner(u *computed.Uses, of *config.Provisioner, at addr.Instance
 	if conn != cty.NilVal {
 		made = append(made, value.MadeOf(conn)...)
 	}
-	by := computed.Use{User: "A provisioner of " + at.String(), Once: true}
+	by := computed.Use{User: "A provisioner of " + at.String(), When: computed.ThisRun}
 	if of.Destroy { // which is never the run that makes values of the object itself
-		by = computed.Use{User: "A provisioner that runs before " + at.String() + " is destroyed"}
+		by = computed.Use{User: "A provisioner that runs before " + at.String() + " is destroyed", When: computed.Departure}
 	}
 	return u.Use(by, made).InConfigBody(of.Body).WithAddress(at.String())
+}
+
+// findIdle returns a search for users of computed values that the plan does not reach.
+func findIdle(p *planner) *idle.Search {
+	return idle.NewSearch(p.req.Config, func() *eval.Run { return storedRun(p) }, func(a addr.Instance) bool { return stays(p, a) })
+}
+
+// stays reports whether an object exists that the plan leaves out, leaves as it is, or updates.
+func stays(p *planner, a addr.Instance) bool {
+	obj := addr.Object{Instance: a}
+	if o := p.prior.Object(obj); o == nil || o.Tainted || p.broken.Touched(plan.Dep{Resource: a.Abs(), Key: a.Key}) {
+		return false
+	}
+	c := p.changes[obj]
+	return c == nil || c.Action == plan.NoOp || c.Action == plan.Update
 }

@@ -42,13 +42,23 @@ type producer struct {
 // Use is a use of a computed value: by an argument of a managed resource, or by something else.
 type Use struct {
 	User     string        // for messages
-	Once     bool          // it needs the value in this run alone
-	Invoked  bool          // it is an action in a run that only invokes actions
+	When     When          // it needs the value
 	Instance addr.Instance // zero for others
 	Path     cty.Path      // of the argument
 	Withheld bool          // the argument is an ephemeral attribute
 	Ignored  bool          // its changes are ignored then
 }
+
+// When says in which runs something needs a value.
+type When uint8
+
+// The times.
+const (
+	EveryRun   When = iota
+	ThisRun         // and no other, of itself
+	Invocation      // this run, which only invokes actions
+	Departure       // the run that destroys an object
+)
 
 // Add adds a use of a value.
 func (u *Uses) Add(of value.Computed, use Use) {
@@ -90,8 +100,8 @@ func (u *Uses) Use(by Use, of []value.Computed) diag.List {
 	return u.Unavailable(by, past)
 }
 
-// Unavailable is the error for computed values of earlier runs that something needs. Unless it needs them
-// once, new values help no longer than the run that makes them.
+// Unavailable is the error for computed values of earlier runs that something needs. If it needs them in
+// every run, new values help no longer than the run that makes them.
 func (u *Uses) Unavailable(by Use, of []value.Computed) diag.List {
 	slices.SortFunc(of, func(a, b value.Computed) int { return strings.Compare(a.By, b.By) })
 	var lines, options strings.Builder
@@ -114,9 +124,11 @@ func (u *Uses) Unavailable(by Use, of []value.Computed) diag.List {
 	}
 	way := "Read them from where they were stored then, or make new ones "
 	switch {
-	case by.Invoked && options.Len() > 0:
+	case by.When == Invocation && options.Len() > 0:
 		way = "Read them from where they were stored then. -invoke makes no new ones: for that, have a trigger invoke the action in a run with the option" + options.String()
-	case !by.Once:
+	case by.When == Departure:
+		way = "The provisioner can read them from where they were stored then, for instance through an ephemeral resource. Or take it out of the configuration"
+	case by.When == EveryRun:
 		way = "They are needed here in every run, so read them from where they were stored then, for instance with an ephemeral resource"
 	case options.Len() > 0:
 		way += "with the option" + options.String()
@@ -126,6 +138,18 @@ func (u *Uses) Unavailable(by Use, of []value.Computed) diag.List {
 	return diag.Errorf("Value is no longer available",
 		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. %s.",
 		by.User, lines.String(), way)
+}
+
+// WarnIgnored is the warning about a use of a new value of an attribute by an argument whose changes are
+// ignored. maybe is set if the value may stay the same.
+func (use Use) WarnIgnored(attribute string, maybe bool) diag.List {
+	makes := "makes"
+	if maybe {
+		makes = "may make"
+	}
+	return diag.Warnf("New value is not sent where changes are ignored",
+		"The plan %s a new value of %s, which %s uses. Changes of its argument %s are ignored, so it keeps the earlier value. To give it the new one, replace it in the same run with the option -replace=%s.",
+		makes, attribute, use.Instance, schema.PathString(use.Path), diag.Argument(use.Instance.String())).WithAddress(use.Instance.String())
 }
 
 // producerOf returns the instance that a computed value belongs to.
