@@ -82,7 +82,7 @@ var engineRules = map[string]rule{
 	},
 	"engine/timing":    {may: []string{"addr", "event"}, pure: true, modules: none, why: "how long something took is no reason to know what it was: a record must not be able to hold values"},
 	"engine/moves":     {may: []string{"addr", "language/config", "diag", "plan", "state"}, pure: true, modules: []string{hcl}, why: "addresses decide which object is which: no value, provider or evaluation can matter"},
-	"engine/selection": {may: []string{"addr", "language/config", "diag", "plan"}, pure: true, modules: none, why: "what an option names is a matter of addresses and dependencies, which it is given"},
+	"engine/selection": {may: []string{"addr", "base/future", "language/config", "diag", "plan"}, pure: true, modules: none, why: "what an option names is a matter of addresses and dependencies, which it is given"},
 	"engine/contract": {
 		may:  []string{"addr", "language/config", "diag", "values/leak", "values/schema", "values/value"},
 		pure: true, modules: []string{hcl, cty},

@@ -38,8 +38,8 @@ type Applied struct {
 type applier struct {
 	*walk
 	req        ApplyRequest
-	selection  *selection.Selection // of the plan
-	left       *missingDeps         // objects; asked only about objects that no step under way may make
+	selection  *selection.Selection   // of the plan
+	left       *selection.MissingDeps // objects; asked only about objects that no step under way may make
 	checks     checkApplier
 	finishing  finisher
 	destroying destroyer

@@ -112,7 +112,7 @@ func (a *applier) apply() {
 			a.altered.Add(c.Addr)
 		}
 	}
-	a.left = &missingDeps{instances: a.run.InstancesOf, missing: a.absent}
+	a.left = &selection.MissingDeps{Instances: a.run.InstancesOf, Missing: a.absent}
 	a.finishing.conditions = a.finishing.listConditions()
 	findLenders(a)
 	uses := a.claimSteps(steps)

@@ -120,7 +120,7 @@ func (a *applier) anyLeftOut(t *future.Task, i addr.Instance, deps []plan.Dep) b
 	if !a.selection.Restricted() {
 		return false
 	}
-	return a.selection.LeavesOutAny(i, deps) || a.left.any(t, deps)
+	return a.selection.LeavesOutAny(i, deps) || a.left.Any(t, deps)
 }
 
 // absent reports whether the instance has no object, neither from before nor from this apply.

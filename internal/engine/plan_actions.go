@@ -87,7 +87,7 @@ func planTriggers(p *planner, t *future.Task, in *eval.Instance, c *plan.Change)
 			continue
 		}
 		tr.PrepareCondition(t)
-		verdict, made, diags := tr.Condition(t, eval.NewOpened(nil), self)
+		verdict, made, diags := tr.Condition(t, closed(p, false), self)
 		p.run.Report(diags)
 		if verdict == eval.Fails || verdict == eval.Wrong || !conditionCanBeHad(p, in, tr, verdict, made) {
 			continue
@@ -146,14 +146,14 @@ func planInvocation(p *planner, t *future.Task, action *eval.Instance, inv *plan
 			return
 		}
 		inv.Provider = po.Addr
-		ok = planAction(&op, t, action, inv)
+		ok = planAction(p, &op, t, action, inv)
 	})
 	return ok
 }
 
 // planAction asks the provider about an invocation.
-func planAction(op *objectOp, t *future.Task, action *eval.Instance, inv *plan.Invocation) bool {
-	config, diags := action.EvalBody(t, eval.NewOpened(nil))
+func planAction(p *planner, op *objectOp, t *future.Task, action *eval.Instance, inv *plan.Invocation) bool {
+	config, diags := action.EvalBody(t, closed(p, false))
 	op.walk.run.Report(diags)
 	if diags.HasErrors() {
 		return false

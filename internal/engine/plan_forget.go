@@ -94,7 +94,7 @@ func (or *orphanPlanner) departure(t *future.Task, o *orphan) *eval.DestroyProvi
 func (p *planner) checkArguments(t *future.Task, of provisioners, self cty.Value, at addr.Instance) bool {
 	ok := true
 	for i, one := range of.Provisioners() {
-		args, conn, diags := evalProvisioner(t, nil, of, i, self, at)
+		args, conn, diags := evalProvisioner(t, closed(p, one.Destroy), of, i, self, at)
 		if !diags.HasErrors() {
 			diags = append(diags, useInProvisioner(p.computed, one, at, args, conn)...)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -15,7 +16,7 @@ import (
 type outputPlanner struct {
 	*walk
 	planner   *planner
-	unplanned *missingDeps // set before any output is planned
+	unplanned *selection.MissingDeps // set before any output is planned
 }
 
 // queue queues the planning of the root module's outputs, each of which waits for the objects it
@@ -35,7 +36,7 @@ func (ou *outputPlanner) planRestricted(pool *future.Pool, outputs []dueOutput) 
 	if !ou.planner.selection.Restricted() || ou.planner.req.Mode == plan.Destroy || ou.run.Diags.HasErrors() {
 		return
 	}
-	ou.unplanned = &missingDeps{instances: ou.run.InstancesOf, missing: func(a addr.Instance) bool { return !ou.planner.restrict.planned(a) }}
+	ou.unplanned = &selection.MissingDeps{Instances: ou.run.InstancesOf, Missing: func(a addr.Instance) bool { return !ou.planner.restrict.planned(a) }}
 	pool.Go(func(t *future.Task) { ou.run.Guard("conditions", func() { ou.checkSelected(t, ou.run.Root) }) })
 	ou.queue(pool, outputs)
 	pool.Wait()
@@ -109,7 +110,7 @@ func (ou *outputPlanner) valueSelected(t *future.Task, v *eval.Value) bool {
 		return true
 	}
 	deps := v.Deps(t)
-	return len(deps) > 0 && !ou.unplanned.any(t, deps)
+	return len(deps) > 0 && !ou.unplanned.Any(t, deps)
 }
 
 // variablesFirst returns a filter for the variables of a module to check before the module is planned in a
@@ -128,7 +129,7 @@ func (ou *outputPlanner) checkSelected(t *future.Task, m *eval.Module) {
 	m.CheckVariables(t, func(v *eval.Value) bool { return ou.valueSelected(t, v) })
 	m.OutputPreconditions(t, func(o *eval.Value) bool { return ou.valueSelected(t, o) })
 	for _, c := range m.Calls() {
-		if ou.unplanned.any(t, c.Deps(t)) {
+		if ou.unplanned.Any(t, c.Deps(t)) {
 			continue // its instances depend on objects that the plan leaves out
 		}
 		for _, child := range c.Children(t, nil) {

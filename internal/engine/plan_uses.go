@@ -122,3 +122,18 @@ func stays(p *planner, a addr.Instance) bool {
 	c := p.changes[obj]
 	return c == nil || c.Action == plan.NoOp || c.Action == plan.Update
 }
+
+// closed returns an Opened for evaluations in the plan that the apply repeats, with objects of before if
+// before is set. It opens nothing, but reports ephemeral instances whose configuration cannot be had then.
+func closed(p *planner, before bool) *eval.Opened {
+	return idle.Closed(func(in *eval.Instance, made []value.Computed) {
+		for i, c := range made {
+			made[i].Past = c.Past || before && !p.computed.TakenOut(c)
+		}
+		a := in.Addr().String()
+		diags := p.computed.Use(computed.Use{User: "The configuration of " + a, When: computed.ThisRun}, made)
+		if len(diags) > 0 && !slices.ContainsFunc(p.run.Diags.List(), func(d diag.Diagnostic) bool { return d.Summary == diags[0].Summary && d.Address == a }) {
+			p.run.Report(diags.InConfigBody(in.Config().Body).WithAddress(a))
+		}
+	})
+}

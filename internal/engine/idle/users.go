@@ -93,7 +93,7 @@ func findProvisioners(run *eval.Run, cfg *blocks.Config, stays func(addr.Instanc
 		return found[by]
 	}
 	provisions := func(b *blocks.Resource) bool {
-		return len(b.Provisioners) > 0 && (len(b.Computed) > 0 || !b.Borrows.Empty()) || len(b.DestroyProvisioners) > 0 && len(b.Computed) > 0
+		return len(b.Provisioners) > 0 && (len(b.Computed) > 0 || !b.Borrows.Empty() || !b.Opens.Empty()) || len(b.DestroyProvisioners) > 0 && len(b.Computed) > 0
 	}
 	each(run, cfg, provisions, func(t *future.Task, in *eval.Instance) {
 		a := in.Addr()
@@ -124,9 +124,10 @@ type provisioners interface {
 // madeOf returns the names of the computed values that the arguments and connections of provisioners are made
 // of, once each.
 func madeOf(t *future.Task, of provisioners, self cty.Value) (names []string) {
+	o := collect(&names)
 	for i := range of.Provisioners() {
-		args, _ := of.EvalProvisioner(t, nil, i, self)
-		conn, _ := of.EvalConnection(t, nil, i, self)
+		args, _ := of.EvalProvisioner(t, o, i, self)
+		conn, _ := of.EvalConnection(t, o, i, self)
 		names = append(names, namesIn(args)...)
 		if conn != cty.NilVal {
 			names = append(names, namesIn(conn)...)
@@ -145,13 +146,13 @@ func findActions(run *eval.Run, cfg *blocks.Config) map[string][]string {
 		user := in.Addr().String()
 		if in.Resource.Block.IsAction() {
 			in.Prepare(t)
-			v, _ := in.EvalBody(t, eval.NewOpened(nil))
-			names = namesIn(v)
+			v, _ := in.EvalBody(t, collect(&names))
+			names = append(names, namesIn(v)...)
 		} else {
 			user = "the condition of a trigger of " + user
 			for _, tr := range eval.ActionTriggers(in) {
 				tr.PrepareCondition(t)
-				_, made, _ := tr.Condition(t, eval.NewOpened(nil), in.Value(t, nil))
+				_, made, _ := tr.Condition(t, collect(&names), in.Value(t, nil))
 				names = append(names, namesOf(made)...)
 			}
 		}
@@ -160,6 +161,12 @@ func findActions(run *eval.Run, cfg *blocks.Config) map[string][]string {
 		}
 	})
 	return found
+}
+
+// collect returns an Opened that collects the names of the computed values by which ephemeral instances are
+// configured that would be opened.
+func collect(names *[]string) *eval.Opened {
+	return Closed(func(_ *eval.Instance, made []value.Computed) { *names = append(*names, namesOf(made)...) })
 }
 
 func namesIn(v cty.Value) []string { return namesOf(value.MadeOf(v)) }

@@ -1,4 +1,4 @@
-package engine
+package selection
 
 import (
 	"testing"
@@ -16,21 +16,21 @@ func TestMissingDepsLooksOnce(t *testing.T) {
 	}
 	const n = 100
 	looked := 0
-	l := &missingDeps{
-		instances: func(_ *future.Task, d plan.Dep) (out []addr.Instance, ok bool) {
+	l := &MissingDeps{
+		Instances: func(_ *future.Task, d plan.Dep) (out []addr.Instance, ok bool) {
 			for i := range n {
 				out = append(out, d.Resource.Instance(addr.IntKey(i)))
 			}
 			return out, d.Resource.Name != "untold"
 		},
-		missing: func(i addr.Instance) bool {
+		Missing: func(i addr.Instance) bool {
 			looked++
 			return i.Resource.Name == "gone" && i.Key == addr.IntKey(n-1)
 		},
 	}
 	for range n {
 		for name, want := range map[string]bool{"there": false, "gone": true, "untold": true} {
-			if got := l.any(&future.Task{}, []plan.Dep{whole(name)}); got != want {
+			if got := l.Any(&future.Task{}, []plan.Dep{whole(name)}); got != want {
 				t.Fatalf("all of %s: got %v, want %v", name, got, want)
 			}
 		}
@@ -39,7 +39,7 @@ func TestMissingDepsLooksOnce(t *testing.T) {
 		t.Errorf("looked at %d instances, want each of two resources once: %d", looked, 2*n)
 	}
 	one := plan.Dep{Resource: whole("gone").Resource, Key: addr.IntKey(n - 1)}
-	if !l.any(&future.Task{}, []plan.Dep{whole("there"), one}) {
+	if !l.Any(&future.Task{}, []plan.Dep{whole("there"), one}) {
 		t.Error("an instance that is missing was not found")
 	}
 }
