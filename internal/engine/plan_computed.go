@@ -130,10 +130,11 @@ func checkDeliveries(p *planner) {
 		idle.AddExcluded(p.computed, storedRun(p), p.req.Config, func(i addr.Instance) bool { return p.changes[addr.Object{Instance: i}] != nil })
 	}
 	reportUndelivered(p)
+	others := findIdle(p)
 	for _, c := range adopting {
 		checkTakenOut(p, c)
+		warnOfLater(p, c, others)
 	}
-	others := findIdle(p)
 	for _, c := range changes {
 		used, late := false, leftOut{}
 		for i, w := range c.Withheld {
@@ -157,6 +158,20 @@ func checkDeliveries(p *planner) {
 		if !used && c.Action != plan.Update {
 			warnUnused(p, c, others.Actions(c))
 		}
+	}
+}
+
+// warnOfLater warns about uses, in later runs, of values that a change takes out of the state.
+func warnOfLater(p *planner, c *plan.Change, others *idle.Search) {
+	for _, w := range c.Withheld {
+		if !isTakenOut(w) {
+			continue
+		}
+		by := computed.Name(c.Addr, w.Path)
+		for _, use := range p.computed.Of(by) {
+			p.run.Report(use.WarnLater(by).WithAddress(c.Addr.String()))
+		}
+		p.run.Report(others.Departing(by).WithAddress(c.Addr.String()))
 	}
 }
 
@@ -202,9 +217,8 @@ func sortedOnce(list []addr.Instance) []addr.Instance {
 // deliver decides about one user of a value that a change makes.
 func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use computed.Use) {
 	if use.Instance == (addr.Instance{}) {
-		if c.Action != plan.Update && use.When == computed.EveryRun {
-			p.run.Report(diag.Warnf("Later runs do not have a value that they need",
-				"%s is made of %s, which exists only in the run that makes it. Later runs need it too, and will end with an error. Store the value where it can be read from, for instance through a write-only argument, and read it from there.", use.User, by).WithAddress(c.Addr.String()))
+		if c.Action != plan.Update {
+			p.run.Report(use.WarnLater(by).WithAddress(c.Addr.String()))
 		}
 		return
 	}

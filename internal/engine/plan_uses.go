@@ -56,6 +56,12 @@ func useInAction(op *objectOp, parts []value.ComputedPart, inv *plan.Invocation)
 	} else {
 		by.User += fmt.Sprintf(", which a trigger of %s invokes,", inv.Trigger.Resource)
 	}
+	return useIn(op, parts, by)
+}
+
+// useIn notes the computed values that parts of a configuration are made of. It returns an error if one of
+// them cannot be had.
+func useIn(op *objectOp, parts []value.ComputedPart, by computed.Use) diag.List {
 	var made []value.Computed
 	for _, part := range parts {
 		if !slices.Contains(made, part.Of) {
@@ -131,7 +137,11 @@ func closed(p *planner, before bool) *eval.Opened {
 			made[i].Past = c.Past || before && !p.computed.TakenOut(c)
 		}
 		a := in.Addr().String()
-		diags := p.computed.Use(computed.Use{User: "The configuration of " + a, When: computed.ThisRun}, made)
+		by := computed.Use{User: "The configuration of " + a, When: computed.ThisRun}
+		if before {
+			by = computed.Use{User: by.User + ", for a provisioner that runs before an object is destroyed,", When: computed.Departure}
+		}
+		diags := p.computed.Use(by, made)
 		if len(diags) > 0 && !slices.ContainsFunc(p.run.Diags.List(), func(d diag.Diagnostic) bool { return d.Summary == diags[0].Summary && d.Address == a }) {
 			p.run.Report(diags.InConfigBody(in.Config().Body).WithAddress(a))
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
@@ -74,8 +75,10 @@ func (l *listing) prepare() bool {
 	}
 	var diags diag.List
 	if l.args, diags = eval.ListArgumentsOf(l.t, l.in); !diags.HasErrors() && !l.config.Value.IsWhollyKnown() {
-		diags = append(diags, diag.At(l.in.Config().Range, "Configuration of a list is not known",
-			"The config block refers to something that does not exist yet, so there is nothing to ask the provider for. In a query, resources are as in the state.")...)
+		if diags = useIn(&l.objectOp, l.config.Computed, computed.Use{User: "The configuration of " + l.in.Addr().String()}); len(diags) == 0 {
+			diags = diag.At(l.in.Config().Range, "Configuration of a list is not known",
+				"The config block refers to something that does not exist yet, so there is nothing to ask the provider for. In a query, resources are as in the state.")
+		}
 	}
 	l.Report(diags)
 	if diags.HasErrors() || l.Provider == nil && !l.Use(l.s.Provider(l.t, l.po, l.in.Addr()), l.po.Addr) {

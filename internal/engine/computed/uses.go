@@ -152,6 +152,16 @@ func (use Use) WarnIgnored(attribute string, maybe bool) diag.List {
 		makes, attribute, use.Instance, schema.PathString(use.Path), diag.Argument(use.Instance.String())).WithAddress(use.Instance.String())
 }
 
+// WarnLater is the warning about a use of the value of an attribute by something that needs it in every run;
+// nil for other uses.
+func (use Use) WarnLater(attribute string) diag.List {
+	if use.When != EveryRun || use.Instance != (addr.Instance{}) {
+		return nil
+	}
+	return diag.Warnf("Later runs do not have a value that they need",
+		"%s is made of %s, which exists only in the run that makes it. Later runs need it too, and will end with an error. Store the value where it can be read from, for instance through a write-only argument, and read it from there.", use.User, attribute)
+}
+
 // producerOf returns the instance that a computed value belongs to.
 func (u *Uses) producerOf(of value.Computed) producer {
 	u.mu.Lock()

@@ -39,10 +39,8 @@ func (s *Search) Provisioners(c *plan.Change, by string) (diags diag.List) {
 	if found == nil {
 		return nil
 	}
-	if len(found.depart) > 0 && c.Action != plan.Update {
-		diags = diag.Warnf("Later runs do not have a value that they need",
-			"Provisioners that run before objects are destroyed are made of %s, which exists only in the run that makes it:%s\n\nPlans that destroy or replace these objects will end with an error. Store the value where it can be read from, for instance through a write-only argument, and have the provisioners read it from there through an ephemeral resource.",
-			by, diag.Lines("- ", found.depart))
+	if c.Action != plan.Update {
+		diags = s.Departing(by)
 	}
 	if len(found.stay) > 0 {
 		makes, options := "makes", make([]replaceOption, len(found.stay))
@@ -57,6 +55,18 @@ func (s *Search) Provisioners(c *plan.Change, by string) (diags diag.List) {
 			makes, by, diag.Lines("", options))...)
 	}
 	return diags.WithAddress(c.Addr.String())
+}
+
+// Departing is a warning about provisioners that run before their objects are destroyed and do not have a
+// value then; nil if there are none.
+func (s *Search) Departing(by string) diag.List {
+	found := s.provisioned()[by]
+	if found == nil || len(found.depart) == 0 {
+		return nil
+	}
+	return diag.Warnf("Later runs do not have a value that they need",
+		"Provisioners that run before objects are destroyed are made of %s, which exists only in the run that makes it:%s\n\nPlans that destroy or replace these objects will end with an error. Store the value where it can be read from, for instance through a write-only argument, and have the provisioners read it from there through an ephemeral resource.",
+		by, diag.Lines("- ", found.depart))
 }
 
 // replaceOption is the option that replaces an object.

@@ -104,7 +104,8 @@ func (c *Check) Prepare(t *future.Task) {
 
 // Evaluate evaluates the assertions and records the results. An assertion that is not met is a warning; one
 // that is not a valid condition is an error. If announce is set and the walk has not failed, Evaluate warns
-// of an assertion whose result is known only after apply.
+// of an assertion whose result is known only after apply. One that needs a computed value of an earlier run
+// is not checked.
 func (c *Check) Evaluate(t *future.Task, o *Opened, announce bool) {
 	for _, a := range c.block.Assertions {
 		status, message, diags := c.assert(&scope{m: c.Module, t: t, opened: o, of: c}, a, announce)
@@ -127,7 +128,7 @@ func (c *Check) assert(sc *scope, a blocks.Condition, announce bool) (state.Chec
 	case v.status == state.CheckFail:
 		v.diags.AsWarnings() // the failure matters, not a mistake in its message
 		v.failure.AsWarnings()
-	case v.status == state.CheckUnknown && announce && !r.Diags.HasErrors():
+	case v.status == state.CheckUnknown && announce && len(v.unavailable()) == 0 && !r.Diags.HasErrors():
 		v.failure = r.about(sc, a.Expr, diag.Diagnostic{
 			Severity: diag.Warning, Summary: "Check block assertion known after apply", Address: sc.address(),
 			Detail: "The condition could not be evaluated at this time, a result will be known when this plan is applied.",
