@@ -108,13 +108,17 @@ var engineRules = map[string]rule{
 		why: "what a list finds does not depend on the other lists of a query",
 	},
 	"engine": {
-		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/contract", "event", "engine/listing", "engine/journal", "engine/order", "engine/moves", "engine/rounds", "engine/computed", "engine/deferral", "engine/selection", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
+		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/contract", "event", "engine/listing", "engine/idle", "engine/journal", "engine/order", "engine/moves", "engine/rounds", "engine/computed", "engine/deferral", "engine/selection", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},
 	"engine/computed": {
 		may: []string{"addr", "diag", "state", "values/schema", "values/value"}, pure: true, modules: []string{cty},
 		why: "who uses a value is noted as it is found out: neither plans nor values are needed to tell",
+	},
+	"engine/idle": {
+		may: []string{"addr", "diag", "base/future", "engine/computed", "engine/contract", "language/config", "language/eval", "language/eval/blocks", "plan", "values/value"}, pure: true, modules: []string{cty},
+		why: "who would use a value is asked of the configuration and the state, without planning or opening anything for it",
 	},
 	"engine/journal": {
 		may: []string{"addr", "diag", "base/future", "base/slot", "state"}, pure: true, modules: none,
