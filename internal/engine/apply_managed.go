@@ -133,6 +133,9 @@ func (ia *instanceApply) evaluateConfig() bool {
 		At: ia.walk.opt.Now().UTC().Truncate(time.Second), Created: ia.change.Action != plan.Update,
 		To: func(p cty.Path) []addr.ConfigResource { return consumersOf(ia.change, p) },
 	}
+	if ia.change.Action == plan.Update {
+		ia.Withheld.Making.Prior = ia.prior.Value
+	}
 	ia.Withheld.Lost = true // as far as the plan assumes so
 	ia.Withheld.Assume = func(p cty.Path) bool {
 		return slices.ContainsFunc(ia.change.Withheld, func(w plan.Withheld) bool { return w.Status == plan.WithheldAssumed && w.Path.Equals(p) })

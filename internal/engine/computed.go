@@ -30,7 +30,9 @@ func reportUnavailable(op *objectOp, all []value.ComputedPart, path cty.Path, wh
 	if len(of) == 0 {
 		return
 	}
-	diags := op.walk.computed.Unavailable(computed.Use{User: fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), When: computed.ThisRun}, of)
+	diags := op.walk.computed.Unavailable(computed.Use{
+		User: fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), When: computed.ThisRun, Instance: op.Obj.Instance,
+	}, of)
 	diags[0].Path, diags[0].Detail = path, why+diags[0].Detail
 	op.Report(diags)
 }
