@@ -49,8 +49,8 @@ func TestUnavailable(t *testing.T) {
 			if used := "values of sim_account.a are used by " + row.used + "."; strings.Contains(text, used) != (row.used != "") || row.used == "" && strings.Contains(text, "used by") {
 				t.Errorf("got %q, want it to say who uses the values: %q", text, row.used)
 			}
-			if option := `-replace='sim_account.a["x.y"]'`; strings.Contains(text, option) != row.by.Once {
-				t.Errorf("got %q, want %q in it: %t", text, option, row.by.Once)
+			if option := `-replace='sim_account.a["x.y"]'`; strings.Contains(text, option) != (row.by.When == computed.ThisRun) {
+				t.Errorf("got %q, want %q in it: %t", text, option, (row.by.When == computed.ThisRun))
 			}
 		})
 	}
