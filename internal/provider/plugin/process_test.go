@@ -320,6 +320,7 @@ func TestReattach(t *testing.T) {
 func TestReattachErrors(t *testing.T) {
 	for env, text := range map[string]string{
 		`no JSON`: "not the JSON text", `{"a/b/c/d": {}}`: "not a provider address", `{"hashicorp/a": {"Addr": {"Network": "udp"}}}`: "no usable address",
+		`{"registry.terraform.io/-/a": {}}`: "set TF_ACC_PROVIDER_HOST=registry.opentofu.org",
 	} {
 		if _, err := ParseReattach(env); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v", env, err)
