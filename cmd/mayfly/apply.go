@@ -157,10 +157,11 @@ func (r *changeRun) approve(p *plan.Plan, f *applyFlags) int {
 
 // savedConflicts reports options that ask for a different plan than the saved one. -refresh is allowed
 // because applying a saved plan never refreshes, and test frameworks give -refresh=false to every apply;
-// -refresh-only is allowed because they give it with a saved plan too, and other engines ignore it there.
+// -refresh-only and -allow-deferral are allowed because they give them with a saved plan too. The latter
+// agrees with the plan, which leaves to a later one all that it defers.
 func (c *changeFlags) savedConflicts() diag.List {
-	if c.destroy || c.lazyEphemeral || c.allowDeferral || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
-		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -target, -exclude, -replace, -lazy-ephemeral and -allow-deferral are options for making a plan. Make a new plan instead.")
+	if c.destroy || c.lazyEphemeral || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
+		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -target, -exclude, -replace and -lazy-ephemeral are options for making a plan. Make a new plan instead.")
 	}
 	var diags diag.List
 	if c.refreshOnly {

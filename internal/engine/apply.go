@@ -56,6 +56,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	}
 	a.startRuns()
 	a.journal = &journal.Log{State: req.State, Report: a.run.Report, Salts: a.hasher.Made, Steps: func() *future.Pool { return a.steps }}
+	e.providers.EndUndecided()
 	defer e.expose(req.Config, req.Variables, req.Plan.Base)()
 	defer e.stopOn(req.Soft)()
 	defer func() {

@@ -248,6 +248,29 @@ resource "sim_thing" "user" {
 	}
 }
 
+// TestProviderIsConfiguredToDefer announces deferral to a provider in a plan with the option, and not in an
+// apply: that begins with another process if the provider has put off an answer.
+func TestProviderIsConfiguredToDefer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+resource "sim_thing" "x" { name = "x" }
+resource "sim_thing" "y" { name = "y" }`)
+	allowed := func(log simlog.Log) (got []bool) {
+		for _, c := range log.Calls(simlog.Filter{RPC: "ConfigureProvider"}) {
+			got = append(got, c.Begin.Caps["deferral"])
+		}
+		return got
+	}
+	if got := allowed(w.run(command{planOnly: true}).planLog); !slices.Equal(got, []bool{false}) {
+		t.Errorf("without the option: got %v, want one configuration without deferral", got)
+	}
+	w.rules = `[{"rpc":"PlanResourceChange","do":"deferred","nth":1,"shared":true}]`
+	r := w.ok(command{deferral: true})
+	if plan, apply := allowed(r.planLog), allowed(r.applyLog); !slices.Equal(plan, []bool{true}) || !slices.Equal(apply, []bool{false}) {
+		t.Errorf("configurations that allow deferral: got %v and %v, want one that does in the plan and one that does not in the apply", plan, apply)
+	}
+}
+
 // TestDestructionWaits has destructions wait for deferred objects that depend on the destroyed ones.
 func TestDestructionWaits(t *testing.T) {
 	t.Parallel()

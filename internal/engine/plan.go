@@ -36,6 +36,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	if req.Soft == nil {
 		req.Soft = ctx
 	}
+	e.providers.EndUndecided()
 	defer e.expose(req.Config, req.Variables, req.State)()
 	defer e.stopOn(req.Soft)()
 	defer e.events.BeginDetail(event.OpPlanning, addr.Object{}, &made)()
