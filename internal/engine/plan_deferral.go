@@ -136,8 +136,30 @@ func (de *deferrer) withTrigger(inv *plan.Invocation, why later) {
 
 // add defers a change.
 func (de *deferrer) add(c *plan.Change, why later) {
-	c.Deps = slices.DeleteFunc(slices.Clone(c.Deps), func(d plan.Dep) bool { return d.Resource.Resource.Type == "" }) // calls
+	c.Deps = recordedInCalls(c.Deps, nil)
 	de.set.Add(&plan.Deferral{Change: c, Reason: why.reason, WaitsFor: why.waits})
+}
+
+// recordedInCalls replaces dependencies on module calls whose instances are unknown, which no plan or state
+// can have, by the recorded dependencies on objects in them. An object that stays as it is keeps these.
+func recordedInCalls(deps []plan.Dep, recorded []addr.ConfigResource) (out []plan.Dep) {
+	isCall := func(d plan.Dep) bool { return d.Resource.Resource.Type == "" }
+	if !slices.ContainsFunc(deps, isCall) {
+		return deps
+	}
+	for _, d := range deps {
+		if !isCall(d) {
+			out = append(out, d)
+			continue
+		}
+		for _, r := range recorded {
+			in := r.Module.Instance()
+			if d.Resource.Module.Module().Instance().Contains(in) {
+				out = append(out, plan.Dep{Resource: addr.AbsResource{Module: in, Resource: r.Resource}, All: true, Modules: true})
+			}
+		}
+	}
+	return out
 }
 
 // declared defers an instance that the configuration declares: as far as that is known, it is created, read,

@@ -96,6 +96,7 @@ type root struct {
 type resourcePart struct {
 	whole     bool
 	unindexed bool // referred to without an index
+	borrows   bool // a reference may lead to a computed value that is not stored
 	keys      map[addr.Key]*hcl.Range
 	bare      bool // referred to as TYPE.NAME
 	long      bool // referred to as resource.TYPE.NAME
@@ -187,6 +188,7 @@ func (b *builder) addResource(to target, ref *lang.Ref) {
 		p.bare = true
 	}
 	p.unindexed = p.unindexed || ref.Index == nil
+	p.borrows = p.borrows || blocks.MayReachComputed(res.Block, ref)
 	if to.all || !res.repeat.Repeated() {
 		p.whole = true
 		return
@@ -316,6 +318,9 @@ func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
 // indexing the tuple or object of all instances, but demands no other instance.
 func (b *builder) resourceObject(res *Resource, p *resourcePart) cty.Value {
 	t, o := b.sc.t, b.sc.opened
+	if res.Block.Config.Addr.Mode != addr.Ephemeral && !p.borrows {
+		o = nil // nothing has claimed the computed values
+	}
 	if !res.repeat.Repeated() && b.sc.isOwn(res.Instance(addr.NoKey)) {
 		return b.sc.self()
 	}
