@@ -278,7 +278,7 @@ func (de *deferrer) settle() (again bool) {
 		c, by := stuck.Change, stuck.WaitsFor[0]
 		other := by.Resource.Instance(by.Key)
 		de.run.Report(diag.Errorf("Objects wait for each other",
-			"%s must be replaced, which destroys it first. %s depends on it and is deferred, so it must not be destroyed before that is planned; and that waits for the replacement. No later plan could go on. Set create_before_destroy in the lifecycle block of %s, so that the new object is made first, or plan without them: -exclude=%s.",
+			"%s must be replaced, which destroys it first. It has to stay until %s is planned, which depends on it, and which is deferred until the replacement is done: no plan could go on. Set create_before_destroy in the lifecycle block of %s, so that the new object is made first, or leave it as it is with the option -exclude=%s.",
 			c.Addr, other, c.Addr.Config(), diag.Argument(c.Addr.String())).WithAddress(c.Addr.String()))
 	}
 	again = de.putOffProducers() || again
