@@ -78,6 +78,7 @@ type life struct {
 
 	made      map[string]int // objects that this phase has made, by name
 	destroyed map[string]int
+	over      bool // the configuration cannot be applied
 	loose     bool // a failure or a way out of an error makes the number of rounds and objects another one
 }
 
@@ -98,7 +99,7 @@ func (l *life) live() {
 	l.seedImports()
 	l.phase("create", false, nil, nil)
 	for range 1 + l.config.r.IntN(3) {
-		if l.t.Failed() {
+		if l.t.Failed() || l.over {
 			return
 		}
 		l.config.settle()
@@ -106,7 +107,7 @@ func (l *life) live() {
 		l.seedImports()
 		l.phase("change", destructive, anew, gone)
 	}
-	if l.t.Failed() {
+	if l.t.Failed() || l.over {
 		return
 	}
 	l.begin("destroy")
@@ -156,7 +157,7 @@ func (l *life) phase(name string, destructive bool, anew, gone []string) {
 		l.rules = ""
 	}
 	got := l.converge()
-	if l.t.Failed() {
+	if l.t.Failed() || l.over {
 		return
 	}
 	kept := slices.ContainsFunc(l.config.blocks, func(b *lifeBlock) bool { return b.kind == lifeAccount })
@@ -244,7 +245,7 @@ func (l *life) converge() (n int) {
 			return n
 		}
 		l.loose = true
-		if replace = l.follow(diags); l.t.Failed() {
+		if replace = l.follow(diags); l.t.Failed() || l.over {
 			return n
 		}
 	}
@@ -271,6 +272,8 @@ func (l *life) follow(diags diag.List) (replace []string) {
 				}
 				b.first = b.first || b.i == i
 			}
+		case "Deferred object would not get a value": // its way out is another configuration
+			l.over = true
 		case "Value is no longer available", "Value was not delivered":
 			for _, m := range replaceOption.FindAllStringSubmatch(d.Detail, -1) {
 				replace = append(replace, m[1]+m[2])
