@@ -35,10 +35,12 @@ type Withheld struct {
 	// that is not known.
 	Computed bool
 	Number   uint64
-	// At is the time when the computed value was made, to the second; zero if that is not known. To are the
+	// At is the time when the computed value was made, to the second; zero if that is not known. Found says
+	// that it was made before, in a run that is not known, and that it is not stored since At. To are the
 	// resources that were to get it, and Owed the ones that have not (E98). Created says that the object
 	// was made together with it.
 	At       time.Time
+	Found    bool
 	To, Owed []addr.ConfigResource
 	Created  bool
 }
@@ -47,7 +49,7 @@ type Withheld struct {
 func (w Withheld) Equal(other Withheld) bool {
 	return w.Path.Equals(other.Path) && w.Sent.Equal(other.Sent) && w.Returned.Equal(other.Returned) &&
 		w.Version.Equal(other.Version) && w.Config.Equal(other.Config) && w.Made.Equal(other.Made) &&
-		w.Computed == other.Computed && w.Number == other.Number && w.At.Equal(other.At) && slices.Equal(w.To, other.To) && slices.Equal(w.Owed, other.Owed) && w.Created == other.Created
+		w.Computed == other.Computed && w.Number == other.Number && w.At.Equal(other.At) && slices.Equal(w.To, other.To) && slices.Equal(w.Owed, other.Owed) && w.Created == other.Created && w.Found == other.Found
 }
 
 // Value returns the text that tells the value from others of the attribute, "" if it is not known.
@@ -162,6 +164,7 @@ type withheldV4 struct {
 	To       []string   `json:"to"`
 	Owed     []string   `json:"owed"`
 	Created  bool       `json:"created"`
+	Found    bool       `json:"found"`
 }
 
 // decode converts an attribute that is kept out of the state.
@@ -177,7 +180,7 @@ func (w withheldV4) decode() (out Withheld, err error) {
 			return out, err
 		}
 	}
-	out.Computed, out.Number, out.At, out.Created = w.Computed, w.Number, w.At, w.Created
+	out.Computed, out.Number, out.At, out.Created, out.Found = w.Computed, w.Number, w.At, w.Created, w.Found
 	for _, list := range []struct {
 		texts []string
 		to    *[]addr.ConfigResource
@@ -223,6 +226,9 @@ func (w *Withheld) appendComputed(b []byte) []byte {
 	b = appendResources(b, `,"owed":[`, w.Owed)
 	if w.Created {
 		b = append(b, `,"created":true`...)
+	}
+	if w.Found {
+		b = append(b, `,"found":true`...)
 	}
 	return b
 }

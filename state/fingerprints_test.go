@@ -106,6 +106,7 @@ func TestWithheldEqual(t *testing.T) {
 		"to":       func(w *Withheld) { w.To = twoBlocks },
 		"owed":     func(w *Withheld) { w.Owed = twoBlocks },
 		"created":  func(w *Withheld) { w.Created = true },
+		"found":    func(w *Withheld) { w.Found = true },
 	} {
 		other := w
 		if change(&other); w.Equal(other) || !w.Equal(w) {

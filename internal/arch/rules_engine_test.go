@@ -84,7 +84,7 @@ var engineRules = map[string]rule{
 	"engine/deferral":  {may: []string{"addr", "base/future", "plan", "state"}, pure: true, modules: none, why: "waiting follows from addresses and dependencies: no provider or value can matter"},
 	"engine/moves":     {may: []string{"addr", "language/config", "diag", "plan", "state"}, pure: true, modules: []string{hcl}, why: "addresses decide which object is which: no value, provider or evaluation can matter"},
 	"engine/order":     {may: []string{"base/future", "plan"}, pure: true, modules: none, why: "which step comes next follows from the steps: what one does makes no difference"},
-	"engine/rounds":    {may: []string{"addr", "diag", "plan"}, pure: true, modules: none, why: "whether a run gets on follows from its plans: no provider, value or state can matter"},
+	"engine/rounds":    {may: []string{"addr", "diag", "plan"}, pure: true, modules: []string{cty}, why: "whether a run gets on follows from its plans: no provider or state can matter, and values are kept without being looked at"},
 	"engine/selection": {may: []string{"addr", "language/config", "diag", "plan"}, pure: true, modules: none, why: "what an option names is a matter of addresses and dependencies, which it is given"},
 	"engine/contract": {
 		may:  []string{"addr", "language/config", "diag", "values/leak", "values/schema", "values/value"},

@@ -39,7 +39,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 		walk: e.newWalk(ctx, req.Soft, req.State, e.opt.Hashes.New(req.Salts, rand.Reader)), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), results: map[addr.Instance]cty.Value{},
 		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{}, neededOpen: sync.OnceValue(req.Config.NeededOpen),
 	}
-	a.time = req.Memory.Time()
+	a.time, a.env.Kept = req.Memory.Time(), req.Memory.Kept
 	a.checks = checkApplier{walk: a.walk, applier: a, reads: map[addr.Instance]nestedRead{}}
 	a.finishing = finisher{walk: a.walk, applier: a}
 	a.destroying = destroyer{walk: a.walk, applier: a}

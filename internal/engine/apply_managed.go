@@ -133,6 +133,9 @@ func (ia *instanceApply) evaluateConfig() bool {
 		At: ia.walk.opt.Now().UTC().Truncate(time.Second), Created: ia.change.Action != plan.Update,
 		To: func(p cty.Path) []addr.ConfigResource { return consumersOf(ia.change, p) },
 	}
+	if ia.change.Action == plan.Update {
+		ia.Withheld.Making.Prior = ia.prior.Value
+	}
 	ia.Withheld.Lost = true // as far as the plan assumes so
 	ia.Withheld.Assume = func(p cty.Path) bool {
 		return slices.ContainsFunc(ia.change.Withheld, func(w plan.Withheld) bool { return w.Status == plan.WithheldAssumed && w.Path.Equals(p) })
@@ -243,6 +246,7 @@ func (ia *instanceApply) changeTo(o *state.Object) state.ObjectChange {
 // final makes v, which is recorded as o, the instance's value for everything downstream, and returns it as
 // references see it. Computed values that are not stored are lent to those who may read them.
 func (ia *instanceApply) final(v cty.Value, o *state.Object) cty.Value {
+	keepForLater(ia, v)
 	v = ia.Mark(v, ia.config, o.Withheld)
 	blank, lends := value.Blank(v)
 	if lends {

@@ -31,7 +31,9 @@ func reportUnavailable(op *objectOp, all []value.ComputedPart, path cty.Path, wh
 	if len(of) == 0 {
 		return
 	}
-	diags := op.walk.computed.Unavailable(fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), of, false)
+	diags := op.walk.computed.Unavailable(computed.Use{
+		User: fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), Once: true, Instance: op.Obj.Instance,
+	}, of)
 	diags[0].Path, diags[0].Detail = path, why+diags[0].Detail
 	op.Report(diags)
 }
@@ -180,7 +182,8 @@ func reportMissed(ia *instanceApply, o *state.Object) {
 		return
 	}
 	for _, w := range ia.change.Withheld {
-		if len(w.Missed) == 0 {
+		missed := slices.DeleteFunc(slices.Clone(w.Missed), ia.a.deferred.Covers)
+		if len(missed) == 0 {
 			continue
 		}
 		had, has := recordOf(ia.prior.Object, w.Path), recordOf(o, w.Path)
@@ -189,7 +192,19 @@ func reportMissed(ia *instanceApply, o *state.Object) {
 		}
 		ia.Report(diag.Errorf("New value was not delivered",
 			"The provider made a new value of %s in this update, and this apply did not send it to %s. The value exists no longer, as ephemeral_attributes keeps it out of the state. Change the versions of the arguments that use it, so that they take a new one, and make that with the option -replace=%s.",
-			computed.Name(ia.Obj.Instance, w.Path), computed.Names(blocksOf(w.Missed)), diag.Argument(ia.Obj.Instance.String())))
+			computed.Name(ia.Obj.Instance, w.Path), computed.Names(blocksOf(missed)), diag.Argument(ia.Obj.Instance.String())))
+	}
+}
+
+// keepForLater has the run keep the computed values of an object that deferred objects use.
+func keepForLater(ia *instanceApply, v cty.Value) {
+	for _, w := range ia.change.Withheld {
+		if !w.Computed || !slices.ContainsFunc(w.Missed, ia.a.deferred.Covers) {
+			continue
+		}
+		if made, err := w.Path.Apply(v); err == nil && !made.IsNull() {
+			ia.a.req.Memory.Keep(ia.Obj.Instance, w.Path, made)
+		}
 	}
 }
 

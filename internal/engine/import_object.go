@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/provider"
@@ -113,10 +114,12 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 		if !ok {
 			return
 		}
+		sub.Withheld.Making = withheld.Making{At: im.planner.plan.Timestamp, Prior: got.Value}
 		if o := sub.StateObject(got.Value, nil, got.Private, got.Identity, nil); o != nil {
 			im.planner.prior.SetObject(sub.Obj, o, po.Addr)
 			out = im.planner.prior
 			out.AddSalts(im.planner.hasher.Made()...)
+			im.planner.run.Report(withheld.Dropped(&sub.Withheld, got.Value).WithAddress(to.String()))
 		}
 	})
 	if !ran {

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -140,6 +141,9 @@ func checkDeliveries(p *planner) {
 		addExcludedUses(p)
 	}
 	reportUndelivered(p)
+	for _, k := range p.req.Memory.AllKept() {
+		deliverKept(p, k)
+	}
 	for _, c := range adopting {
 		checkTakenOut(p, c)
 	}
@@ -157,8 +161,8 @@ func checkDeliveries(p *planner) {
 					deliver(p, c, &c.Withheld[i], by, use)
 				}
 			}
-			c.Withheld[i].Consumers = sortedOnce(c.Withheld[i].Consumers)
-			c.Withheld[i].Missed = sortedOnce(c.Withheld[i].Missed)
+			c.Withheld[i].Missed = append(c.Withheld[i].Missed, p.computed.Later(by)...) // the run keeps it for them
+			sortUsers(&c.Withheld[i])
 		}
 		late.report(p, c)
 		if !used && c.Action != plan.Update {
@@ -170,6 +174,32 @@ func checkDeliveries(p *planner) {
 				"The values that the provider computes for %s are kept out of the state, and nothing in %s uses them: they will be lost.", c.Addr, where).WithAddress(c.Addr.String()))
 		}
 	}
+}
+
+// deliverKept decides about the users of a value of an earlier round, which the run has kept for them.
+func deliverKept(p *planner, k rounds.KeptValue) {
+	o := addr.Object{Instance: k.Of}
+	c, record := p.changes[o], recordOf(p.prior.Object(o), k.Path)
+	if c == nil || record == nil || makesComputed(c) {
+		return
+	}
+	i := slices.IndexFunc(c.Withheld, func(w plan.Withheld) bool { return w.Path.Equals(k.Path) })
+	if i < 0 {
+		i, c.Withheld = len(c.Withheld), append(c.Withheld, plan.Withheld{Path: k.Path, Status: plan.WithheldSame, Computed: true})
+	}
+	by := computed.Name(k.Of, k.Path)
+	for _, use := range p.computed.Of(by) {
+		if to := p.changes[addr.Object{Instance: use.Instance}]; to != nil && takes(p, to, use.Path) || slices.Contains(record.Owed, use.Instance.Config()) {
+			deliver(p, c, &c.Withheld[i], by, use)
+		}
+	}
+	c.Withheld[i].Missed = append(c.Withheld[i].Missed, p.computed.Later(by)...)
+	sortUsers(&c.Withheld[i])
+}
+
+// sortUsers sorts the users of a value, each of them once.
+func sortUsers(w *plan.Withheld) {
+	w.Consumers, w.Missed = sortedOnce(w.Consumers), sortedOnce(w.Missed)
 }
 
 // changesWith returns the planned changes for which has returns true, sorted by address.

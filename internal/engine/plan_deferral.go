@@ -319,10 +319,13 @@ func (de *deferrer) putOffProducers() (again bool) {
 	}}
 	again, stuck := producers.Defer(changesWith(p, func(c *plan.Change) bool { return makesComputed(c) || takesOutComputed(c) }))
 	for _, s := range stuck {
+		if p.req.Memory != nil && !takesOutComputed(s.Change) {
+			continue // the run keeps the value
+		}
 		by := s.WaitsFor[0].Resource.Instance(s.WaitsFor[0].Key)
 		de.run.Report(diag.Errorf("Deferred object would not get a value",
-			"%s makes a value that ephemeral_attributes keeps out of the state, and %s uses it. %s is deferred until %s is there, and the value exists only in the run that makes it. Make what %s waits for of values that are known in advance, or take the attribute out of ephemeral_attributes.",
-			s.Change.Addr, by, by, s.Change.Addr, by).WithAddress(s.Change.Addr.String()))
+			"%s makes a value that ephemeral_attributes keeps out of the state, and %s uses it. %s is deferred until %s is there, and the value exists only in the run that makes it. Apply in rounds with the option -converge, which keep the value in memory until %s has it, or make what %s waits for of values that are known in advance.",
+			s.Change.Addr, by, by, s.Change.Addr, by, by).WithAddress(s.Change.Addr.String()))
 	}
 	return again
 }

@@ -102,7 +102,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 	p.start = startState{walk: p.walk, planner: p}
 	p.outputs = outputPlanner{walk: p.walk, planner: p}
 	p.deferral = deferrer{walk: p.walk, planner: p, attempts: &attempts{refreshed: map[addr.Object]object.Prior{}}}
-	p.computed.State = req.State
+	p.computed.State, p.env.Kept = req.State, req.Memory.Kept
 	p.dependents = sync.OnceValue(func() map[addr.ConfigResource]map[addr.ConfigResource]struct{} { return dependentsIn(req.State) })
 	p.rules = ephemeral.Rules{Skip: p.unneeded, Pending: p.dependsPending, OutOfReach: p.deferral.outOfReach}
 	for _, a := range req.ForceReplace {

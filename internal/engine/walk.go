@@ -67,6 +67,7 @@ func (h *host) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder, h
 // startRun sets the run of a walk that is not a fork.
 func (w *walk) startRun(run *eval.Run) {
 	w.run = run
+	w.computed.Readers = sync.OnceValue(run.LentReaders)
 	w.env.Sink = run.Report
 	w.pool.Bind(run)
 }

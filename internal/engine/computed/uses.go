@@ -7,6 +7,7 @@ package computed
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +24,9 @@ import (
 // Uses has the uses of computed values that are not stored (E96). It is safe for concurrent use.
 type Uses struct {
 	State *state.State // that the run begins with; nil for none. Set before the first use
+	// Readers returns the addresses of blocks that may read computed values of others, by those; nil for
+	// none. Set before the first use.
+	Readers func() map[addr.ConfigResource][]string
 
 	mu        sync.Mutex
 	of        map[string][]Use           // by attribute
@@ -104,43 +108,71 @@ func (u *Uses) Use(by Use, of []value.Computed) diag.List {
 	if len(past) == 0 {
 		return nil
 	}
-	return u.Unavailable(by.User, past, !by.Once)
+	return u.Unavailable(by, past)
 }
 
-// Unavailable is the error for computed values of earlier runs that something needs, in every run if always
-// is set: then new values help no longer than the run that makes them.
-func (u *Uses) Unavailable(user string, of []value.Computed, always bool) diag.List {
+// Unavailable is the error for computed values of earlier runs that a use needs. Where it needs them in every
+// run, new values help no longer than the run that makes them.
+func (u *Uses) Unavailable(by Use, of []value.Computed) diag.List {
 	slices.SortFunc(of, func(a, b value.Computed) int { return strings.Compare(a.By, b.By) })
 	var lines, options strings.Builder
+	known := map[addr.ConfigResource][]string{} // by producer: the blocks that the text has named
 	for _, c := range of {
-		fmt.Fprintf(&lines, "\n  %s", c.By)
 		from := u.producerOf(c)
 		w := from.record
-		if w == nil {
-			continue
-		}
-		if !w.At.IsZero() {
-			fmt.Fprintf(&lines, ", made at %s", w.At.UTC().Format("2006-01-02 15:04:05 UTC"))
-		}
-		if len(w.To) > 0 {
-			fmt.Fprintf(&lines, " for %s", Names(w.To))
+		fmt.Fprintf(&lines, "\n  %s, %s", c.By, madeWhen(w))
+		block := from.instance.Config()
+		known[block] = append(known[block], by.Instance.Config().String())
+		if w != nil {
+			known[block] = append(known[block], texts(w.To)...)
 		}
 		if option := " -replace=" + diag.Argument(from.instance.String()); !strings.Contains(options.String()+" ", option+" ") {
 			options.WriteString(option)
 		}
 	}
-	way := "Read them from where they were stored then, or make new ones "
-	switch {
-	case always:
+	way := "Read them from where they were stored then, or make new ones with the option" + options.String()
+	if !by.Once {
 		way = "They are needed here in every run, so read them from where they were stored then, for instance with an ephemeral resource"
-	case options.Len() > 0:
-		way += "with the option" + options.String()
-	default:
-		way += "by replacing the objects that they belong to"
 	}
 	return diag.Errorf("Value is no longer available",
-		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, and existed only in that run. %s.",
-		user, lines.String(), way)
+		"%s needs values that providers computed in an earlier run:%s\n\nThey are kept out of the state by ephemeral_attributes, so that later runs do not have them.%s %s.",
+		by.User, lines.String(), u.otherReaders(known), way)
+}
+
+// madeWhen says when a computed value was made, and for whom, as far as its record tells. There may be none.
+func madeWhen(w *state.Withheld) string {
+	if w == nil {
+		return "with no record in the state"
+	}
+	to, at := Names(w.To), w.At.UTC().Format("2006-01-02 15:04:05 UTC")
+	switch {
+	case w.Found && to != "":
+		return "made before " + at + ", not stored since then, and sent to " + to
+	case w.Found:
+		return "made before " + at + ", and not stored since then"
+	case w.At.IsZero() && to != "":
+		return "made for " + to + " at a time that is not known"
+	case w.At.IsZero():
+		return "made at a time that is not known"
+	case to != "":
+		return "made at " + at + " for " + to
+	}
+	return "made at " + at
+}
+
+// otherReaders says in sentences which blocks may use values of blocks besides the given ones.
+func (u *Uses) otherReaders(known map[addr.ConfigResource][]string) string {
+	if u.Readers == nil {
+		return ""
+	}
+	var text strings.Builder
+	for _, block := range slices.SortedFunc(maps.Keys(known), func(a, b addr.ConfigResource) int { return strings.Compare(a.String(), b.String()) }) {
+		readers := u.Readers()[block]
+		if slices.ContainsFunc(readers, func(r string) bool { return !slices.Contains(known[block], r) }) {
+			fmt.Fprintf(&text, " In the configuration, values of %s are used by %s.", block, strings.Join(readers, ", "))
+		}
+	}
+	return text.String()
 }
 
 // producerOf returns the instance that a computed value belongs to.
@@ -160,7 +192,20 @@ func (u *Uses) producerOf(of value.Computed) producer {
 			}
 		}
 	}
-	return u.producers[of.By]
+	if p, ok := u.producers[of.By]; ok {
+		return p
+	}
+	return producer{instance: namedIn(of.By)}
+}
+
+// namedIn returns the instance in the name of an attribute, which Name has made.
+func namedIn(attribute string) addr.Instance {
+	for at := len(attribute); at > 0; at = strings.LastIndexByte(attribute[:at], '.') {
+		if i, err := addr.ParseInstance(attribute[:at]); err == nil {
+			return i
+		}
+	}
+	return addr.Instance{}
 }
 
 // TakeOut notes that the run takes the value of an attribute out of the state, or imports it and does not
@@ -188,11 +233,12 @@ func Name(i addr.Instance, path cty.Path) string {
 }
 
 // Names lists the addresses of resources.
-func Names(list []addr.ConfigResource) string {
-	var out []string
+func Names(list []addr.ConfigResource) string { return strings.Join(texts(list), ", ") }
+
+func texts(list []addr.ConfigResource) (out []string) {
 	for _, r := range list {
 		out = append(out, r.String())
 	}
 	slices.Sort(out)
-	return strings.Join(out, ", ")
+	return out
 }

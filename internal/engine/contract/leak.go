@@ -261,8 +261,32 @@ type place struct {
 	id    bool // of an object that exists: it could not be managed without it
 }
 
+// wayOut returns a paragraph with the line that keeps the attribute at a place out of the state, "" if there
+// is no such line.
+func (c *Checker) wayOut(at place) string {
+	if c.Object.Resource.Mode != addr.Managed || at.id {
+		return ""
+	}
+	for path := at.path; len(path) > 0; path = path[:len(path)-1] {
+		if _, named := path[len(path)-1].(cty.GetAttrStep); !named || c.Block.AttributeAt(path) == nil {
+			continue // it leads into the value of an attribute
+		}
+		if _, err := c.Block.Pattern(path); err == nil {
+			return "\n\nTo keep that attribute out of the state, name it in the lifecycle block: ephemeral_attributes = [" + schema.EveryElementOf(path) + "]"
+		}
+	}
+	return ""
+}
+
 // describe returns the diagnostic about a verdict.
 func (c *Checker) describe(v verdict, at place) diag.Diagnostic {
+	d := c.judged(v, at)
+	d.Detail += c.wayOut(at)
+	return d
+}
+
+// judged is describe without a way out.
+func (c *Checker) judged(v verdict, at place) diag.Diagnostic {
 	name, where := c.Provider.ForDisplay(), fmt.Sprintf("%s of the %s of %s", at.where, at.of, c.Object)
 	if v.keep() {
 		return diag.Diagnostic{

@@ -371,6 +371,39 @@ func TestEveryPlace(t *testing.T) {
 		if slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return strings.Contains(d.String(), secret) }) {
 			t.Errorf("the secret is in a message: %v", diags)
 		}
+		if line := "ephemeral_attributes = [" + row.attr + "]"; !strings.HasSuffix(diags[0].Detail, line) {
+			t.Errorf("got %q, want the line %q at the end", diags[0].Detail, line)
+		}
+	}
+}
+
+// TestWayOut asks for the line that keeps attributes out of the state.
+func TestWayOut(t *testing.T) {
+	text := map[string]*schema.Attribute{"token": {Type: cty.String, Computed: true}}
+	nested := func(n schema.Nesting) *schema.NestedBlock {
+		return &schema.NestedBlock{Nesting: n, Block: schema.Block{Attributes: text}}
+	}
+	for _, row := range []struct {
+		path cty.Path
+		mode addr.Mode
+		want string
+	}{
+		{cty.GetAttrPath("list").IndexInt(2).GetAttr("token"), addr.Managed, "list[*].token"},
+		{cty.GetAttrPath("set").Index(cty.StringVal("CANARY")).GetAttr("token"), addr.Managed, ""},
+		{cty.GetAttrPath("map").Index(cty.StringVal("CANARY")), addr.Managed, "map"},
+		{cty.GetAttrPath("map"), addr.Data, ""},
+		{nil, addr.Managed, ""},
+	} {
+		c := guarded(t)
+		c.Object.Resource.Mode = row.mode
+		c.Block = &schema.Block{
+			Attributes: map[string]*schema.Attribute{"map": {Type: cty.Map(cty.String), Computed: true}},
+			Blocks:     map[string]*schema.NestedBlock{"list": nested(schema.List), "set": nested(schema.Set)},
+		}
+		got := c.wayOut(place{path: row.path})
+		if row.want == "" && got != "" || !strings.HasSuffix(got, row.want+"]") && row.want != "" {
+			t.Errorf("%s: got %q, want %q at the end", schema.PathString(row.path), got, row.want)
+		}
 	}
 }
 

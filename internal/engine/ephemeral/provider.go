@@ -64,8 +64,8 @@ func (p *Pool) durableProvider(t *future.Task, po *eval.ProviderObject) (provide
 	if po.Borrows() {
 		return p.borrowingProvider(t, po)
 	}
-	config, diags := p.configuration(t, nil, po)
-	if diags.HasErrors() {
+	config, waits, diags := p.configuration(t, nil, po)
+	if diags.HasErrors() || waits {
 		return nil, diags
 	}
 	start := func() (provider.Provider, diag.List) { return p.start(po, config) }
@@ -83,29 +83,28 @@ func (p *Pool) borrowingProvider(t *future.Task, po *eval.ProviderObject) (provi
 	b := &borrower{Pool: p}
 	b.Opened = eval.NewOpened(b)
 	defer b.end()
-	config, diags := p.configuration(t, b.Opened, po)
-	if diags.HasErrors() || b.failed {
+	config, waits, diags := p.configuration(t, b.Opened, po)
+	if diags.HasErrors() || b.failed || waits {
 		return nil, diags
 	}
 	got, more := p.start(po, config)
 	return got, append(diags, more...)
 }
 
-// configuration returns the configuration of a provider without its marks.
-func (p *Pool) configuration(t *future.Task, o *eval.Opened, po *eval.ProviderObject) (cty.Value, diag.List) {
+// configuration returns the configuration of a provider without its marks. In a pool that defers, waits is
+// set if it has unknown parts: there is no provider before a later plan then. Parts that are made of values
+// which only this run has do not count, since a later plan does not have them.
+func (p *Pool) configuration(t *future.Task, o *eval.Opened, po *eval.ProviderObject) (config cty.Value, waits bool, diags diag.List) {
 	cfg, diags := po.EvalBody(t, o)
+	waits = p.Deferring && !value.KnownOnceMade(cfg)
 	if made := value.MadeOf(cfg); len(made) > 0 && !diags.HasErrors() {
 		diags = append(diags, p.opt.Computed("The configuration of "+po.Addr.String(), made).InConfigBody(po.Body()).WithAddress(po.Addr.String())...)
 	}
-	return p.opt.Leaks.Reveal(leak.Source{Kind: leak.Configuration, Address: po.Addr.String(), Use: p.opt.LeakUse}, cfg, po.Type()), diags
+	return p.opt.Leaks.Reveal(leak.Source{Kind: leak.Configuration, Address: po.Addr.String(), Use: p.opt.LeakUse}, cfg, po.Type()), waits, diags
 }
 
-// start starts and configures a provider. config has no marks. In a pool that defers, the result for one with
-// unknown parts is nil, without an error.
+// start starts and configures a provider. config has no marks.
 func (p *Pool) start(po *eval.ProviderObject, config cty.Value) (provider.Provider, diag.List) {
-	if p.Deferring && !config.IsWhollyKnown() {
-		return nil, nil
-	}
 	if p.OnlyKnown && !config.IsWhollyKnown() {
 		return nil, unknownConfiguration(po, config)
 	}
@@ -158,13 +157,16 @@ func (s *Session) leasedProvider(t *future.Task, h *holding, po *eval.ProviderOb
 	return h.known(v.provider)
 }
 
-// openProvider starts a provider and configures it with the values that s holds open, as start does; false if
-// that failed, which was reported.
+// openProvider starts a provider and configures it with the values that s holds open; nil for one that must
+// wait. False says that it failed, which was reported.
 func (p *Pool) openProvider(t *future.Task, s *Session, po *eval.ProviderObject) (provider.Provider, bool) {
-	config, diags := p.configuration(t, s.Opened, po)
+	config, waits, diags := p.configuration(t, s.Opened, po)
 	p.run.Report(diags)
 	if diags.HasErrors() || s.failed {
 		return nil, false
+	}
+	if waits {
+		return nil, true
 	}
 	got, diags := p.start(po, config)
 	p.run.Report(diags)

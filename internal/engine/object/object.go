@@ -38,6 +38,9 @@ type Env struct {
 	Hasher    *fingerprint.Hasher // of the values of ephemeral attributes
 	// Deferring says that providers may put off their answers.
 	Deferring bool
+	// Kept returns a computed value of an earlier round of the same run, if the run has kept it;
+	// nil for none.
+	Kept func(addr.Object, cty.Path) (cty.Value, bool)
 }
 
 // Op is an operation on one object. It asks the object's provider, and makes the answers fit to be planned,

@@ -31,6 +31,11 @@ func (op *Op) Mark(v cty.Value, of Config, records []state.Withheld) cty.Value {
 	var seen schema.Patterns
 	for _, c := range withheld.ComputedValues(w, v, of.Value, records) {
 		m := computedMark(w, c.Path)
+		if c.Past && op.Kept != nil {
+			if kept, ok := op.Kept(op.Obj, c.Path); ok {
+				c.Now, c.Past = kept, false
+			}
+		}
 		m.Type = value.TypeName(c.Now.Type())
 		if m.Past = c.Past; c.Record != nil {
 			m.Version, m.Number = c.Record.Value(), c.Record.Number

@@ -23,7 +23,8 @@ type Memory struct {
 	changes map[addr.Instance]*plan.Change // the last one that was made of each instance
 	last    *plan.Plan                     // that was applied last; nil for none
 	known   map[plan.Dep]struct{}          // everything that deferred objects waited for and that became known
-	least   int                            // the smallest number of deferrals since known last grew
+	kept    []KeptValue
+	least   int // the smallest number of deferrals since known last grew
 }
 
 // New returns the memory of a run that begins at the given time.
@@ -91,6 +92,7 @@ func (m *Memory) Applied(p *plan.Plan) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.last = p
+	m.dropUnneeded(p)
 	for _, c := range p.Changes {
 		if c.Deposed == addr.Current && c.Action != plan.NoOp {
 			m.changes[c.Addr] = c

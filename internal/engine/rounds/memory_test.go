@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -140,4 +142,39 @@ func TestStuckInTurns(t *testing.T) {
 		m.Applied(p)
 	}
 	t.Error("got rounds without end")
+}
+
+// TestKept keeps a value for an object that two rounds defer.
+func TestKept(t *testing.T) {
+	of, user, other := instance(t, "x.of"), instance(t, "x.user"), instance(t, "x.other")
+	path := cty.GetAttrPath("token")
+	m := New(time.Now())
+	m.Keep(of, path, cty.StringVal("earlier"))
+	m.Keep(of, path, cty.StringVal("s3cret"))
+	m.Keep(other, path, cty.StringVal("unused"))
+	kept := func(o addr.Object) bool {
+		_, ok := m.Kept(o, path)
+		return ok
+	}
+	with := func(missed ...addr.Instance) *plan.Plan {
+		c := change(of, plan.NoOp)
+		c.Withheld = []plan.Withheld{{Path: path, Computed: true, Missed: missed}}
+		return &plan.Plan{Changes: []*plan.Change{c, change(other, plan.NoOp)}, Deferrals: []*plan.Deferral{deferral(anyOf(user))}}
+	}
+	m.Applied(with(anyOf(user)))
+	if v, ok := m.Kept(addr.Object{Instance: of}, path); !ok || !v.RawEquals(cty.StringVal("s3cret")) {
+		t.Errorf("got value kept %t, want the last one of an object that a deferred one waits for", ok)
+	}
+	if kept(addr.Object{Instance: other}) || kept(addr.Object{Instance: of, Deposed: "0123abcd"}) || len(m.AllKept()) != 1 {
+		t.Errorf("got %d values kept, want the one that is needed", len(m.AllKept()))
+	}
+	m.Applied(with(user)) // which the plan does not defer
+	if kept(addr.Object{Instance: of}) {
+		t.Error("got the value kept, want it dropped once nothing waits for it")
+	}
+	var none *Memory
+	none.Keep(of, path, cty.StringVal("s3cret"))
+	if _, ok := none.Kept(addr.Object{Instance: of}, path); ok || none.AllKept() != nil {
+		t.Error("got a value kept, want none without a memory")
+	}
 }

@@ -338,3 +338,61 @@ func TestRecordsOfMade(t *testing.T) {
 		t.Errorf("a record of other values than its value is made of: got %s, want %s", got[0].Status, plan.WithheldVersion)
 	}
 }
+
+// TestReleasedTogether has two computed values that are to be stored from now on, and exist no more.
+func TestReleasedTogether(t *testing.T) {
+	lacks := thing(none, none, none, none)
+	var statuses []plan.Withheld
+	for _, path := range []cty.Path{password, note(0), note(1)} {
+		statuses = append(statuses, plan.Withheld{Path: path, Computed: true, Status: plan.WithheldRemoved})
+	}
+	got := computedFixture(t).CheckSeen(lacks, lacks, statuses, nil)
+	if len(got) != 1 {
+		t.Fatalf("got %v, want 1 error", got)
+	}
+	for _, want := range []string{`keeps password, rule[*].note of sim_thing.a["k"] out of`, `-replace='sim_thing.a["k"]'`, "ephemeral_attributes = [password, rule[*].note]"} {
+		if !strings.Contains(got[0].Detail, want) {
+			t.Errorf("got %q, want %q in it", got[0].Detail, want)
+		}
+	}
+}
+
+// TestFound has records of values that were there before the apply that takes them out of the state.
+func TestFound(t *testing.T) {
+	a, b, lacks := str("a"), str("b"), thing(none, none)
+	at, earlier := time.Unix(50, 0), time.Unix(1, 0)
+	known := computed(t, a)
+	known.At = earlier
+	for _, row := range []struct {
+		name     string
+		prior, v cty.Value
+		record   *state.Object
+		found    bool
+		at       time.Time
+	}{
+		{"taken out of the state", thing(a, none), thing(a, none), stored(t, thing(a, none)), true, at},
+		{"another one is made", thing(a, none), thing(b, none), stored(t, thing(a, none)), false, at},
+		{"read again", thing(a, none), thing(a, none), stored(t, lacks, known), false, earlier},
+		{"imported again", thing(a, none), thing(a, none), stored(t, lacks, computed(t, a)), true, at},
+		{"made", cty.NilVal, thing(a, none), nil, false, at},
+	} {
+		f := computedFixture(t)
+		f.Making = Making{At: at, Prior: row.prior, To: func(cty.Path) []addr.ConfigResource { return nil }}
+		got := f.Records(row.v, lacks, row.record)
+		if len(got) != 1 || got[0].Found != row.found || !got[0].At.Equal(row.at) {
+			t.Errorf("%s: got %+v, want one record of %s, found: %t", row.name, got, row.at, row.found)
+		}
+	}
+}
+
+// TestDropped has objects that a command imports.
+func TestDropped(t *testing.T) {
+	f := computedFixture(t)
+	if got := Dropped(&f.Attributes, thing(none, str("x"))); got != nil {
+		t.Errorf("got %v for an object without the value", got)
+	}
+	got := Dropped(&f.Attributes, thing(str("CANARY"), none))
+	if len(got) != 1 || !strings.Contains(got[0].Detail, `sim_thing.a["k"].password`) || strings.Contains(got[0].Detail, "CANARY") {
+		t.Errorf("got %v, want a warning that names the password", got)
+	}
+}

@@ -3,9 +3,11 @@ package withheld
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
@@ -232,7 +234,6 @@ const (
 	replacedBlindly = "The state has no fingerprint of %[1]s of %[2]s that could be compared, so that it is not known whether the value has changed, and the provider would replace the object if it has. To replace it, add the option -replace=%[3]s. If the value is the same, add the option -assume-unchanged=%[3]s."
 	removedBlindly  = "%[1]s of %[2]s has no value in the configuration any more. The state does not have the earlier value, so that the provider cannot see that it is to go. Replace the object with the option -replace=%[3]s, or put the argument back."
 	ignoredBlindly  = "Changes of %[1]s of %[2]s are ignored, and the configuration sets no value for it. The state does not have the value either, so that the provider would be sent null in its place in this update. Set the argument, or replace the object with the option -replace=%[3]s."
-	releasedBlindly = "The configuration no longer keeps %[1]s of %[2]s out of the state, but its value existed only in an earlier run. For a new one, which will be stored, replace the object with the option -replace=%[3]s, or name the attribute in ephemeral_attributes again."
 	changedBlindly  = "%[1]s of %[2]s has another value in the configuration than before. The state does not have the earlier value, and without it the provider plans no change. Replace the object with the option -replace=%[3]s."
 )
 
@@ -252,13 +253,14 @@ func (a *Attributes) CheckSeen(prior, planned cty.Value, statuses []plan.Withhel
 		}
 		return diags
 	}
+	var released []cty.Path
 	for _, w := range statuses {
 		if !hasPlace(planned, w.Path) || part(prior, w.Path) != cty.NilVal {
 			continue
 		}
 		if w.Computed {
 			if w.Status == plan.WithheldRemoved {
-				report(w.Path, "Computed value cannot come back", releasedBlindly)
+				released = append(released, w.Path)
 			}
 			continue
 		}
@@ -270,5 +272,24 @@ func (a *Attributes) CheckSeen(prior, planned cty.Value, statuses []plan.Withhel
 			report(w.Path, "Change of an ephemeral attribute is not seen", changedBlindly)
 		}
 	}
-	return diags
+	return append(diags, cannotComeBack(a.Object, released)...)
+}
+
+// cannotComeBack is the error about computed values of an object that are to be stored from now on, but exist
+// no longer.
+func cannotComeBack(o addr.Object, released []cty.Path) diag.List {
+	if len(released) == 0 {
+		return nil
+	}
+	var names []string
+	for _, path := range released {
+		names = append(names, schema.EveryElementOf(path))
+	}
+	slices.Sort(names)
+	list := strings.Join(slices.Compact(names), ", ")
+	return diag.List{{
+		Summary: "Computed value cannot come back", Path: released[0],
+		Detail: fmt.Sprintf("The configuration no longer keeps %s of %s out of the state, but the values existed only in an earlier run. For new ones, which will be stored, replace the object with the option -replace=%s, or name the attributes again: ephemeral_attributes = [%s]",
+			list, o, diag.Argument(o.Instance.String()), list),
+	}}
 }

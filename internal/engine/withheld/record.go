@@ -13,7 +13,9 @@ import (
 
 // Making is about the making of computed values, for the records of new ones.
 type Making struct {
-	At time.Time
+	At time.Time // zero if the time of new values is not known
+	// Prior is the object before, cty.NilVal if there was none. The values that it has are not made now.
+	Prior cty.Value
 	// To returns the resources that are to get the value at a path; nil for none.
 	To      func(cty.Path) []addr.ConfigResource
 	Created bool // the object is created with the value
@@ -109,6 +111,9 @@ func (r *recorder) completeComputed(w *state.Withheld, before *state.Withheld) {
 		w.To, w.Owed, w.At, w.Created = to, slices.Clone(to), r.Making.At, r.Making.Created
 	}
 	v := part(r.v, w.Path)
+	if had := part(r.Making.Prior, w.Path); had != cty.NilVal && v != cty.NilVal && had.RawEquals(v) && (before == nil || before.At.IsZero()) {
+		w.At, w.Found = r.Making.At, true
+	}
 	if w.Number != 0 || v == cty.NilVal || !v.IsWhollyKnown() {
 		return
 	}

@@ -41,6 +41,24 @@ func TakenOut(p *plan.Plan) diag.List {
 		diag.Lines("", taken))
 }
 
+// Dropped returns a warning about the computed values of an object that was imported by a command of its own:
+// they are not stored, and no run uses them.
+func Dropped(a *Attributes, v cty.Value) diag.List {
+	var found []attributeOf
+	for _, c := range ComputedValues(a, v, cty.NilVal, nil) {
+		if !c.Past {
+			found = append(found, attributeOf{a.Object.Instance, c.Path})
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	i := diag.Argument(a.Object.Instance.String())
+	return diag.Warnf("Imported values are not stored",
+		"The import found values that ephemeral_attributes keeps out of the state:%s\n\nThey are gone with this command. If something needs them, run \"state rm %s\", and import the object with an import block in the run that has its consumers; or make new values with the option -replace=%s.",
+		diag.Lines("", found), i, i)
+}
+
 // StoresSensitive reports the attributes that are sensitive and that a plan, or its apply, would store,
 // block by block, with the argument that keeps the configured ones out of the state. loaded returns the
 // schema of a type whose provider was started, nil for others.

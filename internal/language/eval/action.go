@@ -84,7 +84,7 @@ func (tr ActionTrigger) ConditionUses(t *future.Task) []Use {
 
 // ReadsLent returns the blocks whose computed values evaluating the condition may read.
 func (tr ActionTrigger) ReadsLent() *blocks.OpenSet {
-	return blocks.BorrowsOf(tr.in.Resource.Module.block, tr.block.Condition)
+	return tr.in.Resource.Block.BorrowsOf(tr.block.Condition)
 }
 
 // Action returns an action of the trigger by its position in the list. It is nil if the reference leads to

@@ -63,6 +63,51 @@ func borrowAll(r *Resource, t *future.Task, o *Opened, all cty.Value, via *hcl.R
 	return r.buildWhole(t, o, via)
 }
 
+// borrow returns an element of the value of for_each with its computed values, if o has them, or with others
+// that stand in for them. got is the element in the run.
+func (r *eachData) borrow(t *future.Task, o *Opened, got cty.Value, via *hcl.Range) cty.Value {
+	run, x := r.of.module.run, r.of.repeat.ForEach
+	if o == nil || len(value.MadeOf(got)) == 0 || !o.hasStandIns() && (!borrows(run) || got.IsWhollyKnown()) {
+		return got
+	}
+	if ref := blocks.WholeResource(x); ref != nil { // of which this instance alone matters
+		res := r.of.module.resources[ref.Resource]
+		got = res.Instance(r.key).get(t, o, via)
+		if o.hasStandIns() {
+			got = o.standIn.Replace(got)
+		}
+		return got
+	}
+	all, diags := run.eval(r.of.module.scope(t).with(o), x)
+	if all, _ = all.Unmark(); diags.HasErrors() || !all.IsKnown() || all.IsNull() {
+		return got // errors were reported when the instances were determined
+	}
+	for it := all.ElementIterator(); it.Next(); {
+		if k, elem := it.Element(); k.RawEquals(r.key.Value()) {
+			got = elem
+		}
+	}
+	return copied(x, got)
+}
+
+// copied returns the result of an expression, as one that is made of computed values unless it copies them.
+func copied(x *lang.Expr, got cty.Value) cty.Value {
+	if len(value.MadeOf(got)) > 0 && !x.Copies() {
+		return value.Derived(got)
+	}
+	return got
+}
+
+// onlyComputedParts reports whether all that is ephemeral in a value is made of computed values that are not
+// stored.
+func onlyComputedParts(v cty.Value) bool {
+	_, marked := v.UnmarkDeepWithPaths()
+	return !slices.ContainsFunc(marked, func(pm cty.PathValueMarks) bool {
+		_, ephemeral := pm.Marks[value.Ephemeral]
+		return ephemeral && len(value.MadeOf(cty.True.WithMarks(pm.Marks))) == 0
+	})
+}
+
 // borrows reports whether got, the value in the run, may lack computed values.
 func (v *Value) borrows(got cty.Value) bool {
 	return !v.block.Borrows.Empty() && borrows(v.module.run) && !got.IsWhollyKnown()
@@ -83,6 +128,9 @@ func Borrowed(r *Run, s *blocks.OpenSet) []Use {
 	}
 	return usesOf(s)
 }
+
+// LentReaders returns the addresses of the blocks that may read computed values of other blocks, by those.
+func (r *Run) LentReaders() map[addr.ConfigResource][]string { return r.cfg.LentReaders() }
 
 // PendingUses returns the uses of the computed values that the conditions of a variable or output may read,
 // as long as they are not evaluated.

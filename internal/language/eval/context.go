@@ -161,7 +161,7 @@ func (sc *scope) constant(ref *lang.Ref) cty.Value {
 	switch {
 	case ref.Invalid:
 	case (ref.Kind == lang.Each || ref.Kind == lang.Count) && sc.each != nil:
-		return sc.each.value(sc.t, ref.Kind, ref.Name, &ref.Range)
+		return sc.each.value(sc.t, sc.opened, ref.Kind, ref.Name, &ref.Range)
 	case ref.Kind == lang.Path:
 		return sc.m.pathValue(ref.Name)
 	case ref.Kind == lang.Terraform:

@@ -179,9 +179,9 @@ func (r *eachData) generic() bool {
 	return r.key == addr.AnyKey || r.of.module.run.opt.Phase == Validating
 }
 
-// value returns the value of each.key, each.value or count.index. If one instance represents all, as while
-// validating, the key is unknown, but never null.
-func (r *eachData) value(t *future.Task, kind lang.Kind, name string, via *hcl.Range) cty.Value {
+// value returns the value of each.key, each.value or count.index, with the computed values that o has. If one
+// instance represents all, as while validating, the key is unknown, but never null.
+func (r *eachData) value(t *future.Task, o *Opened, kind lang.Kind, name string, via *hcl.Range) cty.Value {
 	switch {
 	case kind == lang.Count && r.generic():
 		return cty.UnknownVal(cty.Number).RefineNotNull()
@@ -200,7 +200,7 @@ func (r *eachData) value(t *future.Task, kind lang.Kind, name string, via *hcl.R
 	case ok && e.set:
 		return r.key.Value()
 	case ok && len(e.values) > 0:
-		return e.values[i]
+		return r.borrow(t, o, e.values[i], via)
 	default:
 		return cty.DynamicVal
 	}
@@ -214,8 +214,8 @@ func (r *expander) argumentError(t *future.Task, x *lang.Expr, format string, ar
 }
 
 // value evaluates a repetition argument and rejects values that no argument accepts. The only ephemeral
-// value accepted is terraform.applying, and only in ephemeral blocks, whose keys are not stored. secret
-// reports whether the value is sensitive.
+// values accepted are terraform.applying, in ephemeral blocks alone, whose keys are not stored, and computed
+// values in the elements of for_each, which are not keys. secret reports whether the value is sensitive.
 func (r *expander) value(t *future.Task, x *lang.Expr) (v cty.Value, secret bool, diags diag.List) {
 	v, diags = r.module.run.eval(r.module.scope(t), x)
 	if diags.HasErrors() {
@@ -223,7 +223,12 @@ func (r *expander) value(t *future.Task, x *lang.Expr) (v cty.Value, secret bool
 	}
 	form := r.Form()
 	if value.Contains(v, value.Ephemeral) && (!r.ephemeral || form == blocks.ForEach || !r.module.block.OnlyApplying(x)) {
-		return v, true, append(diags, r.argumentError(t, x, "An ephemeral value cannot decide which instances exist: %s Use a value that isn't ephemeral.%s", r.keysReason(), r.module.block.BecauseOf(x))...)
+		if form != blocks.ForEach || value.Has(v, value.Ephemeral) || !keyed(v.Type()) {
+			return v, true, append(diags, r.argumentError(t, x, "An ephemeral value cannot decide which instances exist: %s Use a value that isn't ephemeral.%s", r.keysReason(), r.module.block.BecauseOf(x))...)
+		}
+		if !onlyComputedParts(v) {
+			return v, true, append(diags, r.argumentError(t, x, "The elements of for_each must not be ephemeral: they would be kept longer than the values are open. %s%s", onlyKeys(x), r.module.block.BecauseOf(x))...)
+		}
 	}
 	if form == blocks.ForEach && value.Has(v, value.Sensitive) { // elements may be: they are not keys
 		return v, true, append(diags, r.argumentError(t, x, "Sensitive values, or values derived from them, cannot be used as for_each arguments, because the keys are shown in addresses. If the keys are not secret, use nonsensitive().")...)
@@ -239,6 +244,18 @@ func (r *expander) value(t *future.Task, x *lang.Expr) (v cty.Value, secret bool
 	}
 	return v, secret, diags
 }
+
+// onlyKeys returns the sentence that says how for_each goes over the keys of a value alone.
+func onlyKeys(x *lang.Expr) string {
+	if t, diags := hcl.AbsTraversalForExpr(x.Source); !diags.HasErrors() {
+		this := diag.Reference(t)
+		return fmt.Sprintf("The keys are not ephemeral, so write for_each = toset(keys(%s)), and %s[each.key] in place of each.value.", this, this)
+	}
+	return "The keys are not ephemeral, so put the argument into toset(keys(...)), and look the elements up by each.key."
+}
+
+// keyed reports whether a type has elements with keys.
+func keyed(ty cty.Type) bool { return ty.IsMapType() || ty.IsObjectType() }
 
 // keysReason returns the sentence that explains why keys must not be secret.
 func (r *expander) keysReason() string {
@@ -301,9 +318,10 @@ func (r *expander) expandForEach(t *future.Task) (*expansion, diag.List) {
 	if diags.HasErrors() || !v.IsKnown() {
 		return e, diags
 	}
+	v = copied(x, v)
 	ty := v.Type()
 	sequence := r.sequences && (ty.IsTupleType() || ty.IsListType())
-	if !sequence && !ty.IsMapType() && !ty.IsObjectType() && !(ty.IsSetType() && (ty.ElementType() == cty.String || ty.ElementType() == cty.DynamicPseudoType)) {
+	if !sequence && !keyed(ty) && !(ty.IsSetType() && (ty.ElementType() == cty.String || ty.ElementType() == cty.DynamicPseudoType)) {
 		return e, append(diags, r.argumentError(t, x, "%s", r.wantsKeys(v, x))...)
 	}
 	elements := make([]element, 0, v.LengthInt())

@@ -110,10 +110,10 @@ func (v *Value) compute(t *future.Task, o *Opened) cty.Value {
 		return got // an error that a stand-in leads to is not a mistake
 	}
 	v.module.run.Report(diags)
-	if v.block.Expr != nil && len(value.MadeOf(got)) > 0 && !v.block.Expr.Copies() {
-		got = value.Derived(got)
+	if v.block.Expr == nil {
+		return got
 	}
-	return got
+	return copied(v.block.Expr, got)
 }
 
 // standIn is Get for an evaluation in which texts stand in for computed values.

@@ -86,6 +86,23 @@ func withMarks(v cty.Value, replace func(any) any) cty.Value {
 	return raw.MarkWithPaths(found)
 }
 
+// KnownOnceMade reports whether v has no unknown parts but the ones that are made of computed values which
+// this run has yet to make.
+func KnownOnceMade(v cty.Value) bool {
+	if v.IsWhollyKnown() {
+		return true
+	}
+	rest, err := cty.Transform(v, func(_ cty.Path, part cty.Value) (cty.Value, error) {
+		for m := range part.Marks() {
+			if c, ok := m.(Computed); ok && !c.Past {
+				return cty.NullVal(part.Type()), nil
+			}
+		}
+		return part, nil
+	})
+	return err == nil && rest.IsWhollyKnown()
+}
+
 // ComputedPart is a part of a value that is made of a computed value.
 type ComputedPart struct {
 	Path cty.Path

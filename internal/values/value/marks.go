@@ -98,5 +98,11 @@ func Redacted(marks cty.ValueMarks) (string, bool) {
 	if len(words) == 0 {
 		return "", false
 	}
-	return "(" + strings.Join(words, ", ") + " value)", true
+	text := strings.Join(words, ", ") + " value"
+	for m := range marks {
+		if c, ok := m.(Computed); ok && c.Past {
+			return "(" + text + ", not available in this run)", true
+		}
+	}
+	return "(" + text + ")", true
 }

@@ -343,6 +343,10 @@ func TestRedacted(t *testing.T) {
 		{[]any{Sensitive}, "(sensitive value)"},
 		{[]any{Ephemeral}, "(ephemeral value)"},
 		{[]any{Ephemeral, Deprecated{}, Sensitive}, "(sensitive, ephemeral value)"},
+		{[]any{Ephemeral, Computed{By: "a", Type: "t"}}, "(ephemeral value)"},
+		{[]any{Ephemeral, Sensitive, Computed{By: "a", Type: "t", Past: true}}, "(sensitive, ephemeral value, not available in this run)"},
+		{[]any{Ephemeral, Computed{By: "a", Past: true}}, "(ephemeral value, not available in this run)"},
+		{[]any{Ephemeral, Computed{By: "a"}, Computed{By: "b", Past: true}}, "(ephemeral value, not available in this run)"},
 	} {
 		if got, hide := Redacted(cty.NewValueMarks(test.marks...)); got != test.want || hide != (test.want != "") {
 			t.Errorf("Redacted(%v): got %q, %t, want %q, %t", test.marks, got, hide, test.want, test.want != "")

@@ -43,6 +43,38 @@ func (c *Config) computeBorrows() {
 // Lends reports whether ephemeral_attributes names values that providers compute.
 func (c *Config) Lends() bool { return c.lends }
 
+// LentReaders returns the addresses of the blocks that may read computed values of other blocks, sorted, by
+// the blocks that have these.
+func (c *Config) LentReaders() map[addr.ConfigResource][]string {
+	out := map[addr.ConfigResource][]string{}
+	for n := range c.eachNode {
+		set := noOpens
+		switch b := n.(type) {
+		case *Resource:
+			set = b.Borrows
+			for _, tr := range b.ActionTriggers {
+				set = set.union(b.BorrowsOf(tr.Condition))
+			}
+		case *Provider:
+			set = b.Borrows
+		case *Check:
+			set = b.Borrows
+		}
+		if set.Empty() {
+			continue
+		}
+		for of := range set.All {
+			if a := n.Address(); a != of.String() {
+				out[of] = append(out[of], a)
+			}
+		}
+	}
+	for _, readers := range out {
+		slices.Sort(readers)
+	}
+	return out
+}
+
 // computeBorrows is recursive along references, as computeOpens is.
 func (v *Value) computeBorrows() *OpenSet {
 	if v.Borrows == nil {
@@ -61,7 +93,61 @@ func borrowsOf(n Node, roles Role) *OpenSet {
 			set = set.union(borrowedBy(e))
 		}
 	}
+	switch b := n.(type) {
+	case *Resource:
+		return set.union(borrowedByElement(b.Module, b.Repeat.ForEach, roles, b.Exprs))
+	case *Provider:
+		return set.union(borrowedByElement(b.Module, b.ForEach, roles, b.Exprs))
+	case *Value:
+		if call := b.Module.call(); b.Kind == VariableValue && call != nil {
+			return set.union(borrowedByElement(call.Module, call.Repeat.ForEach, roles, b.Exprs))
+		}
+	}
 	return set
+}
+
+// borrowedByElement returns the resources with such values that each.value leads to in expressions with the
+// given roles of a block with for_each.
+func borrowedByElement(m *Module, forEach *lang.Expr, roles Role, exprs func(func(Role, *lang.Expr) bool) bool) *OpenSet {
+	set := noOpens
+	if forEach == nil {
+		return set
+	}
+	whole := WholeResource(forEach)
+	exprs(func(r Role, x *lang.Expr) bool {
+		for i := range x.Refs {
+			ref := &x.Refs[i]
+			if r&roles == 0 || ref.Kind != lang.Each || ref.Name != "value" {
+				continue
+			}
+			if b := resourceOf(m, whole); b == nil || reachesComputed(b, ref.Rest) {
+				set = set.union(BorrowsOf(m, forEach))
+			}
+		}
+		return true
+	})
+	return set
+}
+
+// WholeResource returns the reference to all instances of a resource that an expression is, nil if it is
+// something else.
+func WholeResource(x *lang.Expr) *lang.Ref {
+	if len(x.Refs) != 1 {
+		return nil
+	}
+	ref := &x.Refs[0]
+	if ref.Invalid || ref.Kind != lang.Resource || ref.Index != nil || len(ref.Rest) > 0 || ref.Range != x.Range() {
+		return nil
+	}
+	return ref
+}
+
+// resourceOf returns the block that a reference in a module names, nil if there is none.
+func resourceOf(m *Module, ref *lang.Ref) *Resource {
+	if ref == nil {
+		return nil
+	}
+	return m.Resources[ref.Resource]
 }
 
 func borrowedBy(e edge) *OpenSet {
@@ -87,7 +173,15 @@ func MayReachComputed(b *Resource, ref *lang.Ref) bool {
 	if keyed := b.Repeat.Count != nil || b.Repeat.ForEach != nil; keyed != (ref.Index != nil) || len(ref.Rest) == 0 {
 		return true
 	}
-	named, ok := ref.Rest[0].(hcl.TraverseAttr)
+	return reachesComputed(b, ref.Rest)
+}
+
+// reachesComputed is mayReachComputed for the steps from an instance of a resource.
+func reachesComputed(b *Resource, rest hcl.Traversal) bool {
+	if len(b.Computed) == 0 || len(rest) == 0 {
+		return len(b.Computed) > 0
+	}
+	named, ok := rest[0].(hcl.TraverseAttr)
 	return !ok || slices.ContainsFunc(b.Computed, func(p cty.Path) bool {
 		first, ok := p[0].(cty.GetAttrStep)
 		return !ok || first.Name == named.Name
@@ -104,4 +198,13 @@ func BorrowsOf(m *Module, exprs ...*lang.Expr) *OpenSet {
 	})
 	lister(add.in(m, InBody)).exprs(InBody, exprs...)
 	return set
+}
+
+// BorrowsOf returns the resources with such values that evaluating an expression of the block, which may be
+// nil, may read.
+func (r *Resource) BorrowsOf(x *lang.Expr) *OpenSet {
+	set := BorrowsOf(r.Module, x)
+	return set.union(borrowedByElement(r.Module, r.Repeat.ForEach, InBody, func(yield func(Role, *lang.Expr) bool) bool {
+		return lister(yield).exprs(InBody, x)
+	}))
 }
