@@ -92,10 +92,13 @@ func (c *changeCommands) refreshCommand(a *app) *cli.Command {
 // question can be asked, so approval must have been given before.
 func (c *changeCommands) apply(ctx context.Context, f *applyFlags, name string) int {
 	if f.json && !f.autoApprove {
-		return c.out.fail("Plan file or auto-approve required", "With -json, Mayfly cannot ask for approval. Apply a saved plan, or use -auto-approve.")
+		return c.out.fail("Plan file or auto-approve required", "With -json, Mayfly cannot ask for approval. %s", f.approvalHint())
 	}
 	if !c.out.report(f.check()) {
 		return exitError
+	}
+	if f.converge && f.command == "refresh" {
+		return c.out.fail("Incompatible options", "refresh does not take -converge, because it leaves nothing to a later plan. To apply in rounds, run:\n\n  mayfly apply -converge")
 	}
 	if f.converge && f.refreshOnly {
 		return c.out.fail("Incompatible options", "-converge cannot be used with -refresh-only, because such a plan leaves nothing to a later one.")
@@ -136,7 +139,7 @@ func (r *changeRun) approve(p *plan.Plan, f *applyFlags) int {
 	if !f.autoApprove {
 		// The question is not asked in vain: without input there can be no answer.
 		if p.Changed() && !f.input {
-			return r.out.fail("Approval required", "The plan has changes, and with -input=false Mayfly does not ask for approval. Apply a saved plan, or use -auto-approve.")
+			return r.out.fail("Approval required", "The plan has changes, and with -input=false Mayfly does not ask for approval. %s", f.approvalHint())
 		}
 		if p.Changed() && r.unseen {
 			return r.out.fail("The plan was not seen", "The reader of standard output has ended, so the plan could not be shown, and Mayfly does not ask for approval of a plan that was not seen. Nothing was changed.")

@@ -353,6 +353,7 @@ func (ip *instancePlan) newChange(pv object.Prior) {
 	if pv.Object != nil {
 		c.StateDeps = pv.Object.Dependencies
 	}
+	c.Deps = recordedInCalls(c.Deps, c.StateDeps)
 	c.Before, _ = ip.Seal(pv.Value, slices.Concat(ip.prior.Sensitive(), ip.Block().SensitivePaths(pv.Value)))
 	ip.change = c
 }
