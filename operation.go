@@ -6,17 +6,13 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"strings"
-	"sync"
 	"syscall"
-	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine"
-	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -24,7 +20,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Operation is one use of the state: locked at Begin, unlocked at End.
+// Operation is one use of the state: locked at Begin, unlocked at End. A state that several runs may change
+// at the same time is not locked: applying a plan claims the parts that it needs.
 type Operation struct {
 	// File is the state as it was read, nil if there is none yet.
 	File *state.File
@@ -33,9 +30,13 @@ type Operation struct {
 	// one was written.
 	ours *state.State
 
-	p    *Project
-	lock string
-	span *trace.Span // that the operation is part of; nil for none
+	p       *Project
+	name    string
+	locking store.Locking
+	lock    string
+	writes  func(addr.Instance) bool // the claimed instances; nil without claims
+	reread  bool                     // others may have changed the state since it was read
+	span    *trace.Span              // that the operation is part of; nil for none
 }
 
 // spanned calls f in a span of its own.
@@ -54,11 +55,14 @@ type BeginOptions struct {
 	store.Locking
 	// Reads says that the operation only reads the state, so that it can do without the lock.
 	Reads bool
+	// Whole says that the operation replaces the state as a whole. It excludes all others from its beginning,
+	// even if several runs may change the state at the same time.
+	Whole bool
 }
 
 // Begin locks the state, for the named operation ("plan", "apply", ...), and reads it.
 func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Operation, diag.List) {
-	o := &Operation{p: p, span: trace.Of(ctx)}
+	o := &Operation{p: p, name: name, locking: opt.Locking, span: trace.Of(ctx)}
 	if p.opt.State.Store == nil {
 		return o, diag.Errorf("No state", "%s", diag.Sentence(errNoStore))
 	}
@@ -67,32 +71,52 @@ func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Op
 			return o, diag.Errorf("The state cannot be written", "%s Nothing was done.", diag.Sentence(err))
 		}
 	}
-	if !opt.NoLock {
-		info, err := store.NewLockInfo(name, p.opt.Compatible.Version, p.opt.Process.Now(), p.random())
-		if err == nil {
-			err = spanned(ctx, "lock state", func(ctx context.Context) (err error) {
-				o.lock, err = opt.Take(ctx, p.opt.State.Store, info)
-				return err
-			})
-		}
-		if err != nil {
-			return o, notLocked(err, opt.Reads)
+	if !opt.NoLock && (opt.Whole || p.claimer() == nil) {
+		if diags := o.take(ctx, opt.Reads); diags.HasErrors() {
+			return o, diags
 		}
 	}
+	if diags := o.read(ctx); diags.HasErrors() {
+		return o, append(diags, o.End()...)
+	}
+	return o, store.RecoveredBy(p.opt.State.Store).Diags()
+}
+
+// take locks the state.
+func (o *Operation) take(ctx context.Context, reads bool) diag.List {
+	info, err := o.info()
+	if err == nil {
+		err = spanned(ctx, "lock state", func(ctx context.Context) (err error) {
+			o.lock, err = o.locking.Take(ctx, o.p.opt.State.Store, info)
+			return err
+		})
+	}
+	if err != nil {
+		return notLocked(err, reads)
+	}
+	return nil
+}
+
+// info returns the information that other runs see about the operation.
+func (o *Operation) info() (store.LockInfo, error) {
+	return store.NewLockInfo(o.name, o.p.opt.Compatible.Version, o.p.opt.Process.Now(), o.p.random())
+}
+
+// read reads the state.
+func (o *Operation) read(ctx context.Context) diag.List {
 	var f *state.File
 	err := spanned(ctx, "read state", func(ctx context.Context) (err error) {
-		f, err = p.opt.State.Store.Read(ctx)
+		f, err = o.p.opt.State.Store.Read(ctx)
 		return err
 	})
 	if err != nil {
-		diags := diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
-		return o, append(diags, o.End()...)
+		return diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
 	}
-	o.File = f
+	o.File, o.ours = f, nil
 	if f != nil {
-		o.ours = f.State.AtDefaultHost(p.Tree.Requires)
+		o.ours = f.State.AtDefaultHost(o.p.Tree.Requires)
 	}
-	return o, store.RecoveredBy(p.opt.State.Store).Diags()
+	return nil
 }
 
 // notLocked reports that the state could not be locked.
@@ -114,8 +138,7 @@ func notLocked(err error, reads bool) diag.List {
 
 // lockHeld says that another operation has the lock, with advice.
 func lockHeld(err error, holder *store.LockInfo) string {
-	text := err.Error()
-	text = strings.ToUpper(text[:1]) + text[1:] + "\n\nOnly one operation at a time may change the state. Wait until the other one has ended, or let Mayfly wait with -lock-timeout=5m."
+	text := capitalized(err) + "\n\nOnly one operation at a time may change the state. Wait until the other one has ended, or let Mayfly wait with -lock-timeout=5m."
 	if holder != nil {
 		text += " If you are sure that the other one does not run any more, remove its lock:\n  mayfly force-unlock " + holder.ID
 	}
@@ -189,8 +212,13 @@ func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *roun
 	if diags.HasErrors() {
 		return nil, diags
 	}
+	if o.reread {
+		if ds := o.Reread(ctx); ds.HasErrors() {
+			return nil, append(diags, ds...)
+		}
+	}
 	req := o.request(cfg, opt)
-	req.Memory = memory
+	req.Memory, req.Scoped = memory, o.p.claimer() != nil
 	planned, more := o.p.engine.Plan(ctx, req)
 	return planned, append(diags, more...)
 }
@@ -320,15 +348,24 @@ func (o *Operation) applyRound(ctx context.Context, planned *plan.Plan, opt Appl
 	if diags.HasErrors() {
 		return nil, diags
 	}
+	soft := opt.Soft
+	if soft == nil {
+		soft = ctx
+	}
+	diags = append(diags, o.Claim(soft, planned)...)
+	if diags.HasErrors() {
+		return nil, diags
+	}
 	run, more := o.beginRun(ctx)
 	if more.HasErrors() {
-		return nil, append(diags, more...)
+		return nil, append(append(diags, more...), o.release()...)
 	}
 	recording := newOpenRun(run)
-	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, State: recording, Salts: o.State().Salts, Memory: memory, Soft: opt.Soft})
+	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, State: recording, Salts: o.State().Salts, Memory: memory, Soft: opt.Soft, Writes: o.writes})
 	diags = append(diags, more...)
 	recording.moveTo(o.p.opt.Secrets.Openings)
-	return applied, append(diags, o.endRun(run)...)
+	diags = append(diags, o.endRun(run)...)
+	return applied, append(diags, o.release()...)
 }
 
 // beginRun begins to change the rows of the state.
@@ -392,12 +429,17 @@ func (o *Operation) base() (*state.File, error) {
 // Write stores s, a changed copy of State, unless nothing has changed. If that fails, the state is kept in a
 // file beside the configuration.
 func (o *Operation) Write(s *state.State) diag.List {
-	run, diags := o.beginRun(o.outlasting())
+	diags := o.claimChange(s)
 	if diags.HasErrors() {
 		return diags
 	}
+	run, more := o.beginRun(o.outlasting())
+	if diags = append(diags, more...); more.HasErrors() {
+		return append(diags, o.release()...)
+	}
 	state.Change(run, o.State(), s)
-	return o.endRun(run)
+	diags = append(diags, o.endRun(run)...)
+	return append(diags, o.release()...)
 }
 
 // sound compiles the configuration for an operation that needs it free of errors. If it has any, all that
@@ -411,67 +453,4 @@ func (o *Operation) sound(ctx, soft context.Context) (*blocks.Config, diag.List)
 		diags = o.p.validated(soft, cfg, diags)
 	}
 	return cfg, diags
-}
-
-// openRun is a run that remembers the instances recorded as open. Its journal goes when the run ends, before
-// the user has read which of them could not be closed.
-type openRun struct {
-	state.Run
-
-	mu   sync.Mutex
-	open map[uint64]opening // by the journal's ids
-}
-
-// opening has the arguments of a recorded Opening.
-type opening struct {
-	instance addr.Instance
-	provider addr.Provider
-	at       time.Time
-}
-
-func newOpenRun(run state.Run) *openRun {
-	return &openRun{Run: run, open: map[uint64]opening{}}
-}
-
-// Enqueue implements state.Queue. A run that is none makes the results durable at once.
-func (r *openRun) Enqueue(id uint64, changes ...state.ObjectChange) (wait func() error) {
-	if q, ok := r.Run.(state.Queue); ok {
-		return q.Enqueue(id, changes...)
-	}
-	err := r.Commit(id, changes...)
-	return func() error { return err }
-}
-
-// Opening implements state.Journal.
-func (r *openRun) Opening(i addr.Instance, p addr.Provider, at time.Time) (uint64, error) {
-	id, err := r.Run.Opening(i, p, at)
-	if err == nil && id != 0 {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.open[id] = opening{i, p, at}
-	}
-	return id, err
-}
-
-// Closed implements state.Journal.
-func (r *openRun) Closed(id uint64) error {
-	r.mu.Lock()
-	delete(r.open, id)
-	r.mu.Unlock()
-	return r.Run.Closed(id)
-}
-
-// moveTo moves the records of open instances to another place. to may be nil. Errors change nothing for the
-// run, which names the instances that it could not close.
-func (r *openRun) moveTo(to ephemeral.Recorder) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if to == nil {
-		return
-	}
-	for id, o := range r.open {
-		if moved, err := to.Opening(o.instance, o.provider, o.at); err == nil && moved != 0 {
-			_ = r.Run.Closed(id) // if it stays, it is recorded twice until the journal goes
-		}
-	}
 }

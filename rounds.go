@@ -53,8 +53,13 @@ func (r *Rounds) Done() bool { return r.done }
 // error names everything that is stuck. The plan is returned, for showing, also when there were errors.
 func (r *Rounds) Plan(ctx context.Context) (*plan.Plan, diag.List) {
 	r.number++
-	planned, diags := r.op.planRound(ctx, r.opt, r.memory)
 	r.planned = nil
+	held := r.op.hold(ctx) // rounds remember objects, which no other run may change meanwhile
+	if held.HasErrors() {
+		return nil, held
+	}
+	planned, diags := r.op.planRound(ctx, r.opt, r.memory)
+	diags = append(held, diags...)
 	if diags.HasErrors() {
 		return planned, diags
 	}

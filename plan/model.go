@@ -237,6 +237,9 @@ type Plan struct {
 	// Adopted are the rows of Prior that differ from the stored ones. An apply records them before it begins.
 	Adopted []state.ObjectChange
 	Meta    state.Meta
+	// Scope has the claims of applying the plan and the rows that it relies on; nil for a state that one run
+	// at a time may change.
+	Scope *state.Scope
 
 	Variables          map[string]value.Durable // values set for root variables, except ephemeral ones
 	EphemeralVariables []string                 // names of ephemeral variables that were set

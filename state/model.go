@@ -65,7 +65,15 @@ type Object struct {
 	Identity        []byte // JSON, nil if none
 	IdentityVersion int64
 	Withheld        []Withheld
+
+	// Version names the stored row that the object was read from. It is not encoded. An object that was made
+	// since, or that is part of a document, has none.
+	Version Version
 }
+
+// Version names the content of a stored row: rows with the same version are the same. The zero value is
+// none.
+type Version [16]byte
 
 // Output is an output value of the root module. Value may itself have sensitive parts; Sensitive hides it
 // as a whole.

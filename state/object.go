@@ -136,10 +136,11 @@ func sortedPaths(paths []cty.Path) []cty.Path {
 	return sorted
 }
 
-// Clone returns a copy of o whose fields the caller may set before adding it to a State. The slices are
-// shared: replace them, don't modify their elements.
+// Clone returns a copy of o, without its version, whose fields the caller may set before adding it to a
+// State. The slices are shared: replace them, don't modify their elements.
 func (o *Object) Clone() *Object {
 	c := *o
+	c.Version = Version{}
 	return &c
 }
 

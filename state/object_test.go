@@ -16,3 +16,17 @@ func TestID(t *testing.T) {
 		t.Errorf("ID of an object whose id is a number: got %q, want none", got)
 	}
 }
+
+// TestVersionIsOfTheRow requires that the version of a stored object is neither encoded nor kept by a changed
+// object.
+func TestVersionIsOfTheRow(t *testing.T) {
+	o := &Object{attrs: []byte(`{"id":"a"}`)}
+	stored := *o
+	stored.Version = Version{1}
+	if !stored.Equal(o) {
+		t.Error("the version is part of the content")
+	}
+	if v := stored.Clone().Version; v != (Version{}) {
+		t.Errorf("got the version %x of a changed object, want none", v)
+	}
+}

@@ -219,7 +219,8 @@ func (b *Backend) plannedLocation(ctx context.Context, l location) (location, di
 }
 
 // checkStale refuses a plan that was made from another state than the one that is there now. A plan that was
-// made from no state belongs to no lineage: a state that is there now came later.
+// made from no state belongs to no lineage: a state that is there now came later. Where several runs change
+// one state, applying the plan compares the rows that it relies on.
 func (s *Session) checkStale(p *plan.Plan) diag.List {
 	lineage, serial := "", uint64(0)
 	if s.Operation.File != nil {
@@ -227,6 +228,9 @@ func (s *Session) checkStale(p *plan.Plan) diag.List {
 	}
 	if p.Meta.Lineage != "" && p.Meta.Lineage != lineage {
 		return diag.Errorf("Saved plan does not match the given state", "The plan was made from a different state: its lineage is not that of the current one. Make a new plan.")
+	}
+	if _, rows := s.Manager.(store.Claimer); rows && p.Scope != nil && p.Meta.Lineage == lineage {
+		return nil
 	}
 	if p.Meta.Lineage != lineage || p.Meta.Serial != serial {
 		return diag.Errorf("Saved plan is stale", "The state has changed since the plan was made, so the plan may no longer fit. Make a new one.")

@@ -217,6 +217,15 @@ func (s *Session) useProviders(st *state.State) diag.List {
 	return diags
 }
 
+// Reread reads the state again, for another plan after one that is stale, and finds the providers for it.
+func (s *Session) Reread(ctx context.Context) diag.List {
+	diags := s.Operation.Reread(ctx)
+	if diags.HasErrors() {
+		return diags
+	}
+	return append(diags, s.useProviders(s.Operation.State())...)
+}
+
 // Unlock ends providers, stores how long their operations took, releases the lock, and returns when all
 // events were received. Instances that the run could not close stay recorded until Close. It is safe to call
 // more than once.

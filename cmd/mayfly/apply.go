@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -106,8 +107,9 @@ func (c *changeCommands) apply(ctx context.Context, f *applyFlags, name string) 
 	return c.out.watched(&f.changeFlags, strings.ToUpper(name[:1])+name[1:], func() int { return c.planAndApply(ctx, f, name) })
 }
 
-// planAndApply plans, asks for approval and applies while the state stays locked, so that the plan is still
-// true when it is applied. A plan that could not be shown is never applied without -auto-approve.
+// planAndApply plans, asks for approval and applies. The state stays locked meanwhile, so that the plan is
+// still true when it is applied. Where several runs change one state, another one may have made the plan
+// stale: then it plans again. A plan that could not be shown is never applied without -auto-approve.
 func (c *changeCommands) planAndApply(ctx context.Context, f *applyFlags, name string) int {
 	hard, soft, stop := interruptible(ctx, c.signals)
 	defer stop()
@@ -123,14 +125,38 @@ func (c *changeCommands) planAndApply(ctx context.Context, f *applyFlags, name s
 	if f.converge {
 		return r.converge(f)
 	}
-	p, ok := r.plan()
-	if !ok {
-		return exitError
+	for left := mostPlans; ; left-- {
+		p, ok := r.plan()
+		if !ok {
+			return exitError
+		}
+		if code := r.approve(p, f); code != exitOK {
+			return code
+		}
+		switch claimed, stale := r.claim(p, left > 1); {
+		case claimed:
+			return r.apply(p)
+		case !stale:
+			return exitError
+		}
 	}
-	if code := r.approve(p, f); code != exitOK {
-		return code
+}
+
+// mostPlans is how many plans an apply makes at most if other runs make one after the other stale.
+const mostPlans = 10
+
+// claim claims the parts of the state that applying the plan needs. If the plan is stale, and there may be
+// another one, claim reads the state again and reports that as stale.
+func (r *changeRun) claim(p *plan.Plan, again bool) (claimed, stale bool) {
+	var diags diag.List
+	r.out.patience.During(func() { diags = r.Operation.Claim(r.soft, p) })
+	changed := mayfly.Stale(diags)
+	if changed == nil || !again {
+		return r.out.report(diags), false
 	}
-	return r.apply(p)
+	text := changed.Error()
+	diags = diag.Warnf("Plan is stale", "%s\n\nA new plan is made.", strings.ToUpper(text[:1])+text[1:])
+	return false, r.out.report(append(diags, r.Reread(r.soft)...))
 }
 
 // approve asks for approval of a plan unless it was given. It returns exitOK if the plan may be applied, and

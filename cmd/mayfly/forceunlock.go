@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/urfave/cli/v3"
@@ -39,6 +40,7 @@ func forceUnlock(ctx context.Context, out *output, in *input, wd *workingDir, id
 	if !out.report(diags) {
 		return exitError
 	}
+	begun := unfinished(ctx, m, id)
 	const hint = "To remove the lock without being asked, use -force."
 	if !force {
 		name, _, _ := wd.dir().Workspace()
@@ -50,7 +52,7 @@ func forceUnlock(ctx context.Context, out *output, in *input, wd *workingDir, id
 		}
 		yes, asked := in.approved(ctx, term.Question{
 			Title: "Do you really want to force-unlock?",
-			Text:  out.view.Program + " will remove the lock on the state of the workspace \"" + name + "\", and the run\nthat holds it, if there is one, continues without it. This allows others to change\nthe state at the same time, which can damage it.\n\nOnly 'yes' will be accepted to confirm.",
+			Text:  out.view.Program + " will remove the lock on the state of the workspace \"" + name + "\", and the run\nthat holds it, if there is one, continues without it. This allows others to change\nthe state at the same time, which can damage it." + begun + "\n\nOnly 'yes' will be accepted to confirm.",
 		}, hint)
 		switch {
 		case !asked:
@@ -63,8 +65,26 @@ func forceUnlock(ctx context.Context, out *output, in *input, wd *workingDir, id
 	if !out.report(unlockDiags(store.ForceUnlock(ctx, m, id), id)) {
 		return exitError
 	}
-	out.say("%s\n\nThe state has been unlocked, so other commands can lock it again. If the run\nthat held the lock was killed, the next command reports what became of its\nchanges.", out.view.Success(out.view.Program+" state has been successfully unlocked!"))
+	out.say("%s%s\n\nThe state has been unlocked, so other commands can lock it again. If the run\nthat held the lock was killed, the next command reports what became of its\nchanges.", out.view.Success(out.view.Program+" state has been successfully unlocked!"), begun)
 	return exitOK
+}
+
+// unfinished returns a paragraph about the operations that the run with a lock has begun and not ended; "" if
+// there are none, or none are known.
+func unfinished(ctx context.Context, m store.Manager, id string) string {
+	u, ok := m.(store.Unfinisher)
+	if !ok {
+		return ""
+	}
+	begun, err := u.Unfinished(ctx, id)
+	if err != nil || len(begun) == 0 {
+		return "" // unlocking reports the error
+	}
+	text := "\n\nThe run has begun these operations and not ended them:"
+	for _, o := range begun {
+		text += fmt.Sprintf("\n  - %s (%s)", o.Object, o.Action)
+	}
+	return text
 }
 
 // unlockDiags converts the error of an unlock; it returns nil for nil. id is the one that was given. If the

@@ -14,17 +14,22 @@ import (
 // TestPostgres runs scripts with a server in PG_CONN_STR, and is skipped, with the reason, where none can be
 // started.
 func TestPostgres(t *testing.T) {
-	for _, name := range []string{"rows.txtar", "rounds.txtar"} {
-		t.Run(name, func(t *testing.T) {
-			if _, err := exec.LookPath("psql"); err != nil && name == "rounds.txtar" {
+	from := filepath.Join("testdata", "postgres")
+	scripts, err := os.ReadDir(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range scripts {
+		t.Run(s.Name(), func(t *testing.T) {
+			if _, err := exec.LookPath("psql"); err != nil && s.Name() == "rounds.txtar" {
 				t.Skipf("the roles cannot be made: %v", err)
 			}
-			text, err := os.ReadFile(filepath.Join("testdata", "postgres", name))
+			text, err := os.ReadFile(filepath.Join(from, s.Name()))
 			if err != nil {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			filetest.Write(t, filepath.Join(dir, name), "env PG_CONN_STR="+postgres.Start(t).URL(0)+"\n"+string(text))
+			filetest.Write(t, filepath.Join(dir, s.Name()), "env PG_CONN_STR="+postgres.Start(t).URL(0)+"\n"+string(text))
 			script.Run(t, dir)
 		})
 	}

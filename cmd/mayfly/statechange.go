@@ -18,13 +18,16 @@ type stateChange struct {
 	state *state.State // a copy, to be changed
 }
 
+// pushOperation is the operation that replaces a state as a whole.
+const pushOperation = "state-push"
+
 // changeState locks the state, lets f change a copy of it and stores the copy. If f returns write as false,
 // nothing is stored; f has reported why. name is the operation that the lock shows to others.
 func (c *stateCommands) changeState(ctx context.Context, name string, files stateFlags, lock lockFlags, f func(*stateChange) (write bool, code int)) int {
 	hard, _, stop := interruptible(ctx, c.signals)
 	defer stop()
 	s, diags := c.wd.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
-		return c.wd.dir().BeginState(hard, name, workdir.BeginOptions{SessionOptions: o, BeginOptions: mayfly.BeginOptions{Locking: lock.locking(c.out)}, Files: files.StateFiles})
+		return c.wd.dir().BeginState(hard, name, workdir.BeginOptions{SessionOptions: o, BeginOptions: mayfly.BeginOptions{Locking: lock.locking(c.out), Whole: name == pushOperation}, Files: files.StateFiles})
 	})
 	defer s.close()
 	if !c.out.report(diags) {

@@ -32,7 +32,7 @@ func (c *stateCommands) pushCommand(a *app) *cli.Command {
 			if file == nil {
 				return c.out.fail("Failed to read the state to push", "The file %s is empty.", args[0])
 			}
-			return c.changeState(ctx, "state-push", stateFlags{}, lock, func(s *stateChange) (bool, int) { return false, s.push(ctx, file, force) })
+			return c.changeState(ctx, pushOperation, stateFlags{}, lock, func(s *stateChange) (bool, int) { return false, s.push(ctx, file, force) })
 		})
 }
 

@@ -50,6 +50,7 @@ var programsRules = map[string]rule{
 	},
 	"tests/bench":           {may: []string{"tests/internal/..."}, why: "the benchmarks are run as users who compare engines run them"},
 	"tests/interop":         {may: []string{"tests/internal/..."}, why: "other engines are compared with the program, not with its packages"},
+	"tests/claims":          {why: "runs that share a state meet in its rows and in the world, and show there from outside"},
 	"tests/kill":            {may: []string{"tests/internal/..."}, why: "what survives a killed process shows from outside only"},
 	"tests/refusals":        {may: []string{"tests/internal/..."}, why: "what users read when a service refuses is what the program prints"},
 	"tests/ssh":             {may: []string{"tests/internal/..."}, why: "what a provisioner does on a host shows on the host"},

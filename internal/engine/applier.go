@@ -31,6 +31,9 @@ type ApplyRequest struct {
 	Salts     []fingerprint.Salt   // of the state as it is stored; a plan has none
 	Memory    *rounds.Memory       // of the run that the apply is a round of; nil for none
 	Soft      context.Context      // ends on the first interrupt; nil for never
+	// Writes reports whether the run may record changes of planning, such as drift, of an instance. Nil means
+	// that it may record all.
+	Writes func(addr.Instance) bool
 }
 
 // Applied is the outcome of an apply.

@@ -6,6 +6,7 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/scope"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -54,7 +55,7 @@ func (da *dataApplier) read(d *dataRead, c *plan.Change) bool {
 		entry.End(true)
 		return false
 	}
-	o.Dependencies = stateDeps(c.Deps)
+	o.Dependencies = scope.Dependencies(c.Deps)
 	da.applier.mu.Lock()
 	da.applier.results[c.Addr] = d.in.Resource.Kept(v)
 	da.applier.mu.Unlock()

@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/journal"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/scope"
 	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
@@ -232,7 +233,7 @@ func (ia *instanceApply) object(v cty.Value, private []byte, identity cty.Value,
 		if ia.stays {
 			recordRemade(ia, o.Withheld)
 		}
-		o.Tainted, o.Dependencies, o.CreateBeforeDestroy = left.Tainted, stateDeps(ia.change.Deps), ia.change.CreateBeforeDestroy
+		o.Tainted, o.Dependencies, o.CreateBeforeDestroy = left.Tainted, scope.Dependencies(ia.change.Deps), ia.change.CreateBeforeDestroy
 		o.SkipDestroy = ia.in.Config().Lifecycle.SkipDestroy()
 		ia.KeepIdentity(o, ia.prior.Object)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/scope"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -31,6 +32,9 @@ func (a *applier) adopt() error {
 	a.reading.dropReads(start)
 	a.refreshDependencies(start)
 	changes := slices.Concat(a.req.Plan.Adopted, state.Diff(a.req.Plan.Prior, start))
+	if a.req.Writes != nil {
+		changes = slices.DeleteFunc(changes, func(c state.ObjectChange) bool { return !a.req.Writes(c.Object.Instance) })
+	}
 	if len(changes) > 0 {
 		id, err := a.req.State.Begin(changes[0].Object, "refresh")
 		if err == nil {
@@ -61,43 +65,10 @@ func (a *applier) reportImports() {
 // and provider that the configuration now asks for.
 func (a *applier) refreshDependencies(st *state.State) {
 	for _, c := range a.req.Plan.Changes {
-		if c.Action != plan.NoOp || c.Deposed != addr.Current {
-			continue
-		}
-		o := st.Object(c.Object())
-		if o == nil {
-			continue
-		}
-		deps, skip := stateDeps(c.Deps), o.SkipDestroy
-		if in := a.instance(c.Addr); in != nil {
-			skip = in.Config().Lifecycle.SkipDestroy()
-		}
-		in := st.Instance(c.Addr)
-		if sameResources(o.Dependencies, deps) && o.CreateBeforeDestroy == c.CreateBeforeDestroy && o.SkipDestroy == skip && in.Provider == c.Provider {
-			continue
-		}
-		n := o.Clone()
-		n.Dependencies, n.CreateBeforeDestroy, n.SkipDestroy = deps, c.CreateBeforeDestroy, skip
-		st.SetObject(c.Object(), n, c.Provider)
-	}
-}
-
-// sameResources reports whether two lists of dependencies are the same, whatever their order: the order is
-// no reason to store an object again.
-func sameResources(a, b []addr.ConfigResource) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	have := make(map[addr.ConfigResource]struct{}, len(a))
-	for _, r := range a {
-		have[r] = struct{}{}
-	}
-	for _, r := range b {
-		if _, ok := have[r]; !ok {
-			return false
+		if n, outdated := scope.Record(c, a.instance(c.Addr), st); outdated {
+			st.SetObject(c.Object(), n, c.Provider)
 		}
 	}
-	return true
 }
 
 func (a *applier) object(o addr.Object) *state.Object {

@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/scope"
 	"github.com/mayfly-iac/mayfly/internal/engine/scrub"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
@@ -42,6 +43,9 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	defer e.events.BeginDetail(event.OpPlanning, addr.Object{}, &made)()
 	p := e.attempt(ctx, req)
 	p.plan.Adopted = state.Diff(p.req.State, p.plan.Prior)
+	if req.Scoped && !p.run.Diags.HasErrors() {
+		p.plan.Scope = scope.Of(p.run, p.plan, p.req.State)
+	}
 	p.pool.Shutdown()
 	p.reportInterrupt() // one that came while the last things were closed counts too: no apply may follow
 	diags := p.run.Diags.List()

@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/scope"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
@@ -193,7 +194,7 @@ func (da *dataPlanner) keep(d *dataRead, v cty.Value, deps []plan.Dep) {
 	if o == nil {
 		return
 	}
-	o.Dependencies = stateDeps(deps)
+	o.Dependencies = scope.Dependencies(deps)
 	po := d.in.Provider(d.t)
 	da.planner.mu.Lock()
 	defer da.planner.mu.Unlock()
@@ -216,26 +217,6 @@ func (da *dataPlanner) planRead(d *dataRead, planned cty.Value, deps []plan.Dep,
 		da.planner.record(c)
 	}
 	return d.Mark(planned, d.config, nil), true
-}
-
-// stateDeps returns the dependencies in the form that the state keeps.
-func stateDeps(deps []plan.Dep) []addr.ConfigResource {
-	var out []addr.ConfigResource
-	seen := map[addr.ConfigResource]struct{}{}
-	for _, d := range deps {
-		r := d.Resource.Config()
-		if _, ok := seen[r]; !ok {
-			seen[r] = struct{}{}
-			out = append(out, r)
-		}
-	}
-	slices.SortFunc(out, func(a, b addr.ConfigResource) int {
-		if a.String() < b.String() {
-			return -1
-		}
-		return 1
-	})
-	return out
 }
 
 // storable returns the first error in the form in which results of checks are stored. The provider's text is

@@ -50,6 +50,7 @@ type PlanRequest struct {
 	Generated []*Generated
 	// Invoke names actions: the plan invokes them, in this order, and does nothing else.
 	Invoke []addr.Instance
+	Scoped bool            // the plan gets a scope, for a state that several runs may change at the same time
 	Soft   context.Context // ends on the first interrupt; nil for never
 }
 

@@ -157,14 +157,24 @@ func (l Locking) Take(ctx context.Context, m Manager, info LockInfo) (string, er
 		}
 		return "", nil
 	}
+	var id string
+	err := l.patiently(ctx, func() (err error) {
+		id, err = m.Lock(ctx, info)
+		return err
+	})
+	return id, err
+}
+
+// patiently calls take, and again for some time as long as it fails with a *LockError.
+func (l Locking) patiently(ctx context.Context, take func() error) error {
 	over := time.NewTimer(l.LockTimeout)
 	defer over.Stop()
 	waiting := l.Waiting
 	for pause := firstLockPause; ; pause = min(2*pause, longestLockPause) {
-		id, err := m.Lock(ctx, info)
+		err := take()
 		var held *LockError
 		if !errors.As(err, &held) || l.LockTimeout <= 0 {
-			return id, err
+			return err
 		}
 		if waiting != nil {
 			waiting(held)
@@ -175,10 +185,10 @@ func (l Locking) Take(ctx context.Context, m Manager, info LockInfo) (string, er
 		case <-again.C:
 		case <-over.C:
 			again.Stop()
-			return "", err
+			return err
 		case <-ctx.Done():
 			again.Stop()
-			return "", errors.Join(context.Cause(ctx), err)
+			return errors.Join(context.Cause(ctx), err)
 		}
 	}
 }

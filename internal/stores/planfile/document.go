@@ -9,7 +9,7 @@ import (
 
 // header is the first entry. Its members keep their meaning in all versions of the format.
 //
-//	{"format":5,"version":"1.0.0"}
+//	{"format":6,"version":"1.0.0"}
 type header struct {
 	Format  int    `json:"format"`
 	Version string `json:"version"`

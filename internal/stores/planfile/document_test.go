@@ -15,7 +15,7 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{fmt.Sprintf("`{\"format\": %d,", format)}
-	for _, entry := range []string{"mayfly", "plan.json", "changes.jsonl", "drift.jsonl", "deferred.jsonl", "state.json", "adopted.jsonl", "modules.json", "lock.hcl", "config/PATH"} {
+	for _, entry := range []string{"mayfly", "plan.json", "changes.jsonl", "drift.jsonl", "deferred.jsonl", "state.json", "adopted.jsonl", "scope.json", "modules.json", "lock.hcl", "config/PATH"} {
 		want = append(want, "\n| `"+entry+"` | ")
 	}
 	for _, w := range want {

@@ -17,7 +17,7 @@ import (
 )
 
 // format is the version of the format that Write writes. Read refuses others.
-const format = 5
+const format = 6
 
 // File is a saved plan.
 type File struct {
@@ -86,6 +86,7 @@ const (
 	entryDeferred = "deferred.jsonl"
 	entryBase     = "state.json"
 	entryAdopted  = "adopted.jsonl"
+	entryScope    = "scope.json"
 	entryModules  = "modules.json"
 	entryLock     = "lock.hcl"
 	configDir     = "config/"

@@ -137,7 +137,7 @@ func fullFile(t testing.TB) *File {
 			Kind: "resource", Config: "t.n", Status: state.CheckFail,
 			Objects: []state.CheckObject{{Addr: "t.n[0]", Status: state.CheckFail, Failures: []string{"no"}}},
 		}},
-		Base: base, Prior: prior, Adopted: state.Diff(base, prior), Meta: state.Meta{Lineage: "l", Serial: 1<<64 - 2, Version: "1.12.6"},
+		Base: base, Prior: prior, Adopted: state.Diff(base, prior), Scope: sampleScope(), Meta: state.Meta{Lineage: "l", Serial: 1<<64 - 2, Version: "1.12.6"},
 		Variables: map[string]value.Durable{
 			"v": seal(t, cty.StringVal("w").Mark(value.Sensitive)), "null": seal(t, cty.NullVal(cty.String)), "unset": {},
 		},
@@ -296,7 +296,7 @@ func TestHoldsNothingElse(t *testing.T) {
 	}
 	want := []string{
 		"mayfly", "changes.jsonl", "drift.jsonl", "deferred.jsonl", "outside/0", "outside/1", "config/main.tf", "config/sub/z.tf.json", "schemas/0", "schemas/1",
-		"state.json", "adopted.jsonl", "modules.json", "lock.hcl", "plan.json",
+		"state.json", "adopted.jsonl", "scope.json", "modules.json", "lock.hcl", "plan.json",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
@@ -392,3 +392,17 @@ func TestWriteRefuses(t *testing.T) {
 type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// sampleScope returns a scope with a part of every kind.
+func sampleScope() *state.Scope {
+	out := &state.Scope{Claims: state.Claims{{Kind: state.WholeState}: state.Intent}, Relied: map[state.Subject]state.RowSet{}}
+	for i, kind := range []state.SubjectKind{state.OneInstance, state.AllInstances, state.AllWithin, state.Dependents, state.OneOutput, state.OneCheck} {
+		s := state.Subject{Kind: kind, Addr: "a"}
+		out.Claims[s] = state.Shared
+		out.Relied[s] = state.RowSet{{Address: "a"}: {byte(i)}, {Address: "a", Deposed: "00000001"}: {}}
+	}
+	within := state.Subject{Kind: state.AllWithin, Addr: "a", Within: "module.a"}
+	out.Claims[within], out.Relied[within] = state.Exclusive, state.RowSet{}
+	out.Optional = []state.Claims{{{Kind: state.OneInstance, Addr: "t.b"}: state.Exclusive, {Kind: state.AllInstances, Addr: "t.b"}: state.Intent}}
+	return out
+}

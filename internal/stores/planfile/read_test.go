@@ -41,7 +41,7 @@ func zipOf(t testing.TB, entries ...string) []byte {
 func decodeBytes(src []byte) (*File, error) { return decode(bytes.NewReader(src), int64(len(src))) }
 
 func TestReadRefuses(t *testing.T) {
-	head := `{"format":5,"version":"1"}`
+	head := `{"format":6,"version":"1"}`
 	doc := func(member string) []byte {
 		return zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{},`+member+`}`)
 	}
@@ -72,8 +72,8 @@ func TestReadRefuses(t *testing.T) {
 		"cut in half":    {good[:len(good)/2], ErrCorrupt, "cut off"},
 		"peer":           {zipOf(t, "tfplan", "x", "tfstate", "{}"), ErrForeign, "OpenTofu or Terraform"},
 		"other zip":      {zipOf(t, "readme", "x"), ErrNotPlan, "other content"},
-		"newer":          {zipOf(t, "mayfly", `{"format":6,"version":"9.9","x":1}`), ErrVersion, `"9.9", in format 6`},
-		"older":          {zipOf(t, "mayfly", `{"format":4,"version":"0.1"}`), ErrVersion, `"0.1", in format 4, and this program reads only format 5`},
+		"newer":          {zipOf(t, "mayfly", `{"format":7,"version":"9.9","x":1}`), ErrVersion, `"9.9", in format 7`},
+		"older":          {zipOf(t, "mayfly", `{"format":4,"version":"0.1"}`), ErrVersion, `"0.1", in format 4, and this program reads only format 6`},
 		"bad header":     {zipOf(t, "mayfly", `[]`), ErrCorrupt, "mayfly"},
 		"no plan":        {zipOf(t, "mayfly", head), ErrCorrupt, `"plan.json" is missing`},
 		"not JSON":       {zipOf(t, "mayfly", head, "plan.json", `{"s3cret`), ErrCorrupt, "incomplete"},
@@ -97,6 +97,9 @@ func TestReadRefuses(t *testing.T) {
 		"no meta":        {zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal"}`), ErrCorrupt, "which state it starts from"},
 		"null meta":      {zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","state":null}`), ErrCorrupt, "which state it starts from"},
 		"adopted":        {zipOf(t, "mayfly", head, "adopted.jsonl", "{}", "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{},"adopted":1}`), ErrCorrupt, "adopted.jsonl"},
+		"claim mode":     {zipOf(t, "mayfly", head, "scope.json", `{"claims":[{"kind":"instance","address":"t.a","mode":"y"}],"relied":[]}`, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{}}`), ErrCorrupt, "unknown mode"},
+		"row version":    {zipOf(t, "mayfly", head, "scope.json", `{"claims":[],"relied":[{"kind":"instance","address":"t.a","rows":[{"address":"t.a","version":"00"}]}]}`, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{}}`), ErrCorrupt, "version that is not valid"},
+		"optional claim": {zipOf(t, "mayfly", head, "scope.json", `{"claims":[],"optional":[[]],"relied":[]}`, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{}}`), ErrCorrupt, "claim on no instance"},
 		"few adopted":    {adopted(``), ErrCorrupt, `records 1 changes for its entry "adopted.jsonl"`},
 		"no adopted":     {adopted(`{"mode":"managed","type":"s3cret"}`), ErrCorrupt, "an object that is not valid"},
 		"list adopted":   {adopted(`["s3cret"]`), ErrCorrupt, "an object that is not valid"},

@@ -38,6 +38,7 @@ type journal struct {
 // batch are records that become durable together.
 type batch struct {
 	begun    []int64
+	keys     []string // of the begun
 	objects  [][]byte
 	actions  []string
 	ended    []int64
@@ -47,6 +48,7 @@ type batch struct {
 	closed   []int64
 	changes  []state.ObjectChange
 	document *state.File // nil if that stays as it is
+	salts    *state.File // all of the run; nil if they stay as they are
 
 	done bool // protected by journal.flushing, as are the following
 	err  error
@@ -117,23 +119,31 @@ func (j *journal) flush() {
 	}
 }
 
+// given are the changed objects of a batch.
+var given = columns(16)
+
 // record records a batch. The row of the run is locked first: batches of a run are carried out one after the
-// other, and one that is repeated, or comes late, finds its number there. It is written in any case: a
-// transaction that writes nothing would not wait for replicas that the first attempt has not reached.
-const record = `WITH setting AS (SELECT ` + durable + `),
-fence AS (SELECT r.id, r.workspace, r.batch = $2::bigint - 1 AS fresh, r.lease_until > clock_timestamp() AS alive
-	FROM mayfly.runs r, setting WHERE r.id = $1 AND r.state = 'claimed' AND r.batch IN ($2::bigint - 1, $2::bigint) FOR NO KEY UPDATE OF r),
-counted AS (UPDATE mayfly.runs r SET batch = $2, commits = commits + CASE WHEN f.fresh THEN $3 ELSE 0 END FROM fence f WHERE r.id = f.id),
-begun AS (INSERT INTO mayfly.operations (run, id, object, action)
-	SELECT f.id, b.id, b.object, b.action FROM fence f, unnest($4::bigint[], $5::bytea[], $6::text[]) b(id, object, action) WHERE f.fresh AND f.alive),
+// other, and one that is repeated, or comes late, finds its number there. Of a run whose lease has lapsed,
+// the results of operations that have begun are accepted, and nothing else with them. It is written in any
+// case: a transaction that writes nothing would not wait for replicas that the first attempt has not reached.
+var record = `WITH setting AS (SELECT ` + durable + `),
+fence AS (SELECT r.id, r.workspace, r.batch = $2::bigint - 1 AS fresh, r.state = 'claimed' AS claimed, r.state = 'claimed' AND r.lease_until > clock_timestamp() AS alive
+	FROM mayfly.runs r, setting WHERE r.id = $1 AND r.state IN ('claimed', 'lapsed') AND r.batch IN ($2::bigint - 1, $2::bigint) FOR NO KEY UPDATE OF r),
+judged AS (SELECT f.*, f.fresh AND (f.claimed OR NOT EXISTS (SELECT 1 FROM unnest($16::text[]) g(address) WHERE NOT EXISTS
+	(SELECT 1 FROM mayfly.operations o WHERE o.run = f.id AND o.id = ANY($11::bigint[]) AND o.ended IS NULL AND o.key = g.address))) AS accepted FROM fence f),
+counted AS (UPDATE mayfly.runs r SET batch = $2, commits = commits + CASE WHEN f.accepted THEN $3 ELSE 0 END FROM judged f WHERE r.id = f.id),
+begun AS (INSERT INTO mayfly.operations (run, id, workspace, key, object, action)
+	SELECT f.id, b.id, f.workspace, b.key, b.object, b.action FROM fence f, unnest($4::bigint[], $14::text[], $5::bytea[], $6::text[]) b(id, key, object, action) WHERE f.fresh AND f.alive),
 opened AS (INSERT INTO mayfly.openings (run, id, instance, provider, since)
 	SELECT f.id, o.id, o.instance, o.provider, o.since FROM fence f, unnest($7::bigint[], $8::text[], $9::text[], $10::timestamptz[]) o(id, instance, provider, since) WHERE f.fresh AND f.alive),
-ended AS (UPDATE mayfly.operations o SET ended = clock_timestamp() FROM fence f WHERE f.fresh AND o.run = f.id AND o.id = ANY($11::bigint[])),
+ended AS (UPDATE mayfly.operations o SET ended = clock_timestamp() FROM judged f WHERE f.accepted AND o.run = f.id AND o.id = ANY($11::bigint[])),
 closed AS (DELETE FROM mayfly.openings o USING fence f WHERE f.fresh AND o.run = f.id AND o.id = ANY($12::bigint[])),
 rest AS (UPDATE mayfly.workspaces w SET document = $13 FROM fence f WHERE f.fresh AND w.id = f.workspace AND $13::bytea IS NOT NULL),
-given AS (SELECT f.workspace, f.id AS run, g.* FROM fence f, unnest($14::text[], $15::text[], $16::bool[], $17::bool[], $18::bytea[]) g(address, deposed, gone, sealed, body) WHERE f.fresh),` +
+salted AS (INSERT INTO mayfly.salts (run, workspace, body) SELECT f.id, f.workspace, $15 FROM fence f WHERE f.fresh AND f.claimed AND $15::bytea IS NOT NULL
+	ON CONFLICT (run) DO UPDATE SET body = excluded.body),
+given AS (SELECT f.workspace, f.id AS run, g.* FROM judged f, ` + given + ` WHERE f.accepted),` +
 	changeObjects + `
-SELECT fresh, alive OR EXISTS (SELECT 1 FROM mayfly.operations o WHERE o.run = fence.id AND o.id = ANY($4::bigint[])) OR EXISTS (SELECT 1 FROM mayfly.openings o WHERE o.run = fence.id AND o.id = ANY($7::bigint[])) FROM fence`
+SELECT fresh, accepted, alive OR EXISTS (SELECT 1 FROM mayfly.operations o WHERE o.run = f.id AND o.id = ANY($4::bigint[])) OR EXISTS (SELECT 1 FROM mayfly.openings o WHERE o.run = f.id AND o.id = ANY($7::bigint[])) FROM judged f`
 
 // send sends a batch, again if the connection is lost. j.flushing is held.
 func (j *journal) send(b *batch) error {
@@ -149,17 +159,18 @@ func (j *journal) send(b *batch) error {
 			}
 		}
 	}
-	var document []byte
-	if b.document != nil {
-		var err error
-		if document, err = store.Encode(b.document, j.opt.Cipher); err != nil {
-			return err
-		}
+	document, err := j.encoded(b.document)
+	if err != nil {
+		return err
+	}
+	salts, err := j.encoded(b.salts)
+	if err != nil {
+		return err
 	}
 	args := append([]any{
 		j.run, j.sent, len(b.changes), pq.Array(b.begun), pq.ByteaArray(b.objects), pq.StringArray(b.actions),
 		pq.Array(b.opened), pq.StringArray(b.opening[0]), pq.StringArray(b.opening[1]), pq.StringArray(b.since),
-		pq.Array(b.ended), pq.Array(b.closed), document,
+		pq.Array(b.ended), pq.Array(b.closed), document, pq.StringArray(b.keys), salts,
 	}, o.args()...)
 	ctx := context.Background() // an interrupted run still has results
 	return j.persist(ctx, func() error {
@@ -167,14 +178,25 @@ func (j *journal) send(b *batch) error {
 		if err != nil {
 			return err
 		}
-		var fresh, alive bool
-		err = db.QueryRowContext(ctx, j.in(record), args...).Scan(&fresh, &alive)
-		if errors.Is(err, sql.ErrNoRows) {
+		var fresh, accepted, alive bool
+		err = db.QueryRowContext(ctx, j.in(record), args...).Scan(&fresh, &accepted, &alive)
+		if err == nil && !fresh { // the first attempt, which this one may have waited for, has decided
+			err = db.QueryRowContext(ctx, j.in(`SELECT NOT EXISTS (SELECT 1 FROM mayfly.operations WHERE run = $1 AND id = ANY($2::bigint[]) AND ended IS NULL)`), j.run, pq.Array(b.ended)).Scan(&accepted)
+		}
+		if errors.Is(err, sql.ErrNoRows) || err == nil && !accepted {
 			return fmt.Errorf("%w: it was released by force, or not renewed in time", store.ErrLockLost)
 		}
 		b.late = !alive
 		return err
 	})
+}
+
+// encoded returns the form of a document that a row has; nil for none.
+func (j *journal) encoded(f *state.File) ([]byte, error) {
+	if f == nil {
+		return nil, nil
+	}
+	return store.Encode(f, j.opt.Cipher)
 }
 
 // number returns the number of the next operation or opening.
@@ -187,9 +209,13 @@ func (j *journal) number() int64 {
 
 // Begin implements state.Journal.
 func (j *journal) Begin(o addr.Object, action string) (uint64, error) {
+	key := o.Instance.String()
+	if !j.writes(key) {
+		return 0, fmt.Errorf("the run has not claimed %s, which its plan does not change", o.Instance)
+	}
 	id := j.number()
 	b, err := j.add(func(b *batch) {
-		b.begun, b.actions = append(b.begun, id), append(b.actions, action)
+		b.begun, b.keys, b.actions = append(b.begun, id), append(b.keys, key), append(b.actions, action)
 		b.objects = append(b.objects, state.EncodeChange(state.ObjectChange{Object: o}))
 	})()
 	if err == nil && b.late {
@@ -219,10 +245,14 @@ func (j *journal) Enqueue(id uint64, changes ...state.ObjectChange) (wait func()
 		for _, c := range changes {
 			j.rest.State.AddSalts(c.Salts...)
 		}
-		if len(changes) > 0 && (j.base.Serial == 0 || len(j.rest.State.Salts) > before) {
-			rest := *j.rest // without it, the rows would be of no state
-			rest.State = j.rest.State.Copy()
+		rest := *j.rest
+		rest.State = j.rest.State.Copy()
+		switch {
+		case len(changes) > 0 && j.base.Serial == 0: // without it, the rows would be of no state
 			b.document = &rest
+		case len(changes) > 0 && len(j.rest.State.Salts) > before:
+			rest.State.Outputs, rest.State.Checks = nil, nil
+			b.salts = &rest
 		}
 	})
 	return func() error {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/mayfly-iac/mayfly/state"
@@ -19,19 +20,25 @@ type manager struct {
 
 	mu        sync.Mutex
 	claim     *claim           // nil for none
+	waiting   *claim           // a run that waits for its claims; nil for none
 	journal   *journal         // of the run that has begun and not ended; nil for none
 	known     *state.File      // as last read, sharing objects with the state of the caller; nil for none
 	recovered *store.Recovered // by the last Read or BeginRun
 }
 
-var _ store.Recoverer = (*manager)(nil)
+var (
+	_ store.Recoverer  = (*manager)(nil)
+	_ store.Claimer    = (*manager)(nil)
+	_ store.Unfinisher = (*manager)(nil)
+)
 
 func (m *manager) path() string { return m.store.path + "/" + m.name }
 
 // failed names the state in an error, which says so itself if the lock is held or lost.
 func (m *manager) failed(done string, err error) error {
 	var held *store.LockError
-	if err == nil || errors.As(err, &held) || errors.Is(err, store.ErrLockLost) {
+	var stale *store.StaleError
+	if err == nil || errors.As(err, &held) || errors.As(err, &stale) || errors.Is(err, store.ErrLockLost) {
 		return err
 	}
 	return fmt.Errorf("the state %s cannot be %s: %w", m.path(), done, err)
@@ -44,7 +51,7 @@ func (m *manager) Lock(ctx context.Context, info store.LockInfo) (string, error)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.take(ctx, info, false); err != nil {
+	if err := m.take(ctx, wholeState, info, false, false); err != nil {
 		return "", m.failed("locked", err)
 	}
 	return m.claim.info.ID, nil
@@ -58,15 +65,27 @@ func (m *manager) Unlock(ctx context.Context, id string) error {
 	if m.claim != nil && m.claim.info.ID == id {
 		return m.release(ctx)
 	}
-	held, err := m.holder(ctx)
+	all, err := m.holders(ctx)
 	switch {
 	case err != nil:
 		return err
-	case held == nil:
+	case len(all) == 0:
 		return store.ErrNotLocked
 	}
-	held.Err = fmt.Errorf("the lock's ID is not %q", id)
-	return held
+	return &store.LockError{Info: &all[0].info, Err: fmt.Errorf("the lock's ID is not %q", id)}
+}
+
+// holders returns the runs that have claims. m.mu is held.
+func (m *manager) holders(ctx context.Context) (all []*held, err error) {
+	err = m.store.again(ctx, reading, func(t *tx) error {
+		var workspace int64
+		if _, err := t.one(`SELECT id FROM mayfly.workspaces WHERE name = $1`, []any{m.name}, &workspace); err != nil {
+			return err
+		}
+		all, err = t.holders(workspace)
+		return err
+	})
+	return all, err
 }
 
 // Read implements store.Manager.
@@ -113,7 +132,7 @@ func (m *manager) BeginRun(ctx context.Context, base *state.File, version string
 		return nil, errors.New("this run already has a journal")
 	}
 	if m.claim == nil {
-		if err := m.take(ctx, store.LockInfo{Operation: "apply", Version: version}, true); err != nil {
+		if err := m.take(ctx, wholeState, store.LockInfo{Operation: "apply", Version: version}, true, false); err != nil {
 			return nil, err
 		}
 		m.recovered = m.claim.found
@@ -133,7 +152,8 @@ func (m *manager) BeginRun(ctx context.Context, base *state.File, version string
 	}), nil
 }
 
-// checkBase fails if base is not the stored state. m.mu is held.
+// checkBase fails if base is not the stored state. Of a run that has claimed a part of it, the lineage
+// counts: its rows were compared. m.mu is held.
 func (m *manager) checkBase(ctx context.Context, base *state.File) error {
 	var stored *state.File
 	err := m.store.again(ctx, reading, func(t *tx) (err error) {
@@ -143,7 +163,7 @@ func (m *manager) checkBase(ctx context.Context, base *state.File) error {
 	if err != nil {
 		return err
 	}
-	if stored == nil && base.Serial != 0 || stored != nil && (stored.Lineage != base.Lineage || stored.Serial != base.Serial) {
+	if stored == nil && base.Serial != 0 || stored != nil && (stored.Lineage != base.Lineage || m.claim.whole() && stored.Serial != base.Serial) {
 		return fmt.Errorf("the state in %s was changed by another run since it was read. Run the command again", m.path())
 	}
 	if m.known != nil && (m.known.Lineage != base.Lineage || m.known.Serial != base.Serial) {
@@ -152,23 +172,27 @@ func (m *manager) checkBase(ctx context.Context, base *state.File) error {
 	return nil
 }
 
-// end stores the changes of a run that are not durable yet. m.mu is held.
+// end stores the changes of a run that are not durable yet, and gives next the content that the state has
+// then: others may have changed it as well. m.mu is held.
 func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 	if m.journal != j || m.claim == nil {
 		return fmt.Errorf("%w: it was released before the run ended", store.ErrLockLost)
 	}
 	c, durable := m.claim, j.stop()
-	changed := next.Serial != j.base.Serial
-	err := m.store.again(ctx, nil, func(t *tx) error {
-		w, err := t.gate(m.name)
-		if err == nil {
+	changes := slices.DeleteFunc(state.Diff(durable, next.State), func(o state.ObjectChange) bool { return !c.writes(o.Object.Instance.String()) })
+	for _, o := range changes {
+		o.Apply(durable)
+	}
+	var now *state.File
+	err := m.store.again(ctx, nil, func(t *tx) (err error) {
+		if _, err = t.gate(m.name); err == nil {
 			err = c.fence(t)
 		}
 		if err == nil {
-			err = t.put(c, state.Diff(durable, next.State))
+			err = t.put(c, changes)
 		}
-		if err == nil && changed {
-			err = t.store(c, w, next)
+		if err == nil {
+			now, err = m.settle(t, c, j.base, next, durable, len(changes) > 0)
 		}
 		if err == nil {
 			err = c.forget(t)
@@ -178,12 +202,89 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 	if err != nil {
 		return m.failed("written", err)
 	}
+	if now != nil && next != j.base {
+		*next = *now
+	}
 	m.journal = nil
 	m.know(next)
 	if c.alone {
 		return m.release(ctx)
 	}
 	return nil
+}
+
+// settle stores the outputs, checks and salts of a run that has changed some, and counts all its changes in
+// the serial. objects are the ones that the state has if no other run has changed it; changed says that some
+// were changed just now. It returns the state as it is stored then; nil if nothing has changed. The gate is
+// held.
+func (m *manager) settle(t *tx, c *claim, base, next *state.File, objects *state.State, changed bool) (*state.File, error) {
+	_, stored, err := t.document(m.name)
+	if err != nil {
+		return nil, err
+	}
+	first := stored == nil // the run has claimed the whole state then
+	if first && next.Serial == base.Serial {
+		return nil, nil
+	}
+	if first {
+		stored = &state.File{}
+		*stored = *next
+		stored.State = state.New()
+	}
+	alone, doc := first, *stored
+	doc.State, doc.Version = stored.State.Copy(), next.Version
+	c.merge(doc.State, base.State, next.State)
+	more := 0
+	if changed || !doc.State.Equal(stored.State) {
+		more = 1
+	}
+	var commits int
+	if _, err = t.one(`SELECT commits FROM mayfly.runs WHERE id = $1`, []any{c.run}, &commits); err != nil || commits+more == 0 {
+		return nil, err
+	}
+	alone = alone || stored.Serial == base.Serial+uint64(commits) // no other run has changed anything
+	if doc.Serial, err = t.store(c, &doc, more); err != nil {
+		return nil, err
+	}
+	if !alone {
+		return t.read(m.name)
+	}
+	rest := doc.State
+	doc.State = objects.Copy()
+	doc.State.Outputs, doc.State.Checks = rest.Outputs, rest.Checks
+	doc.State.AddSalts(rest.Salts...)
+	return &doc, nil
+}
+
+// merge changes the outputs and checks of to, which is stored, as a run that has begun with from has changed
+// them. Those that the run has not claimed stay as they are.
+func (c *claim) merge(to, from, next *state.State) {
+	subject := func(kind state.SubjectKind, name string) string {
+		return state.Subject{Kind: kind, Addr: name}.Key()
+	}
+	for name := range from.Outputs {
+		if next.Outputs[name] == nil && c.writes(subject(state.OneOutput, name)) {
+			to.SetOutput(name, nil)
+		}
+	}
+	for name, o := range next.Outputs {
+		if c.writes(subject(state.OneOutput, name)) {
+			to.SetOutput(name, o)
+		}
+	}
+	var checks []state.CheckResult
+	for _, r := range to.Checks {
+		if !c.writes(subject(state.OneCheck, r.Config)) {
+			checks = append(checks, r)
+		}
+	}
+	for _, r := range next.Checks {
+		if c.writes(subject(state.OneCheck, r.Config)) {
+			checks = append(checks, r)
+		}
+	}
+	to.Checks = checks
+	to.AddSalts(next.Salts...)
 }
 
 // Write implements store.Manager.
@@ -193,7 +294,7 @@ func (m *manager) Write(ctx context.Context, f *state.File) error {
 	defer m.mu.Unlock()
 	alone := m.claim == nil
 	if alone {
-		if err := m.take(ctx, store.LockInfo{Operation: "write", Version: f.Version}, true); err != nil {
+		if err := m.take(ctx, wholeState, store.LockInfo{Operation: "write", Version: f.Version}, true, false); err != nil {
 			return err
 		}
 	}
@@ -230,10 +331,16 @@ func (m *manager) replace(ctx context.Context, f *state.File) error {
 			_, err = t.exec(`DELETE FROM mayfly.objects WHERE workspace = $1`, w)
 		}
 		if err == nil {
+			_, err = t.exec(`DELETE FROM mayfly.salts WHERE workspace = $1`, w)
+		}
+		if err == nil {
 			err = t.put(c, state.Diff(state.New(), f.State))
 		}
 		if err == nil {
-			err = t.store(c, w, f)
+			_, err = t.store(c, f, 0)
+		}
+		if err == nil {
+			_, err = t.exec(`UPDATE mayfly.workspaces SET serial = $2 WHERE id = $1`, w, f.Serial)
 		}
 		if err == nil {
 			err = c.forget(t)
@@ -257,6 +364,17 @@ func (m *manager) CheckUnlock(ctx context.Context, id string) error {
 	return err
 }
 
+// Unfinished implements store.Unfinisher.
+func (m *manager) Unfinished(ctx context.Context, id string) ([]state.Unfinished, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	held, err := m.unlockable(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return held.begun, nil
+}
+
 // ForceUnlock implements store.Recoverer. The next run lists the operations that the run has begun and not
 // ended.
 func (m *manager) ForceUnlock(ctx context.Context, id string) error {
@@ -267,29 +385,32 @@ func (m *manager) ForceUnlock(ctx context.Context, id string) error {
 		return err
 	}
 	return m.store.again(ctx, nil, func(t *tx) error {
-		w, err := t.gate(m.name)
+		_, err := t.gate(m.name)
 		if err == nil {
-			_, err = t.exec(`UPDATE mayfly.runs SET state = 'forced', ended = clock_timestamp() WHERE workspace = $1 AND state = 'claimed' AND info = $2`, w, held.text)
+			_, err = t.exec(`UPDATE mayfly.runs SET state = 'forced', ended = clock_timestamp() WHERE id = $1 AND state IN ('claimed', 'lapsed')`, held.run)
 		}
 		if err == nil {
-			_, err = t.exec(`DELETE FROM mayfly.claims c USING mayfly.runs r WHERE r.id = c.run AND c.workspace = $1 AND r.state = 'forced'`, w)
+			_, err = t.exec(`DELETE FROM mayfly.claims c USING mayfly.runs r WHERE r.id = c.run AND r.id = $1 AND r.state = 'forced'`, held.run)
 		}
 		return err
 	})
 }
 
-// unlockable returns the claim whose lock has that ID. m.mu is held.
+// unlockable returns the run whose claims have that ID. m.mu is held.
 func (m *manager) unlockable(ctx context.Context, id string) (*held, error) {
-	h, err := m.held(ctx)
+	all, err := m.holders(ctx)
 	switch {
 	case err != nil:
 		return nil, err
-	case h == nil:
+	case len(all) == 0:
 		return nil, store.ErrNotLocked
-	case h.info.ID != id || id == "":
-		return nil, &store.LockError{Info: &h.info, Err: fmt.Errorf("the lock's ID is not %q", id)}
 	}
-	return h, nil
+	for _, h := range all {
+		if h.info.ID == id && id != "" {
+			return h, nil
+		}
+	}
+	return nil, &store.LockError{Info: &all[0].info, Err: fmt.Errorf("the lock's ID is not %q", id)}
 }
 
 // RefuseRun implements store.Recoverer.

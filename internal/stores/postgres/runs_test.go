@@ -323,3 +323,51 @@ func TestDeleteLocked(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestVersions requires a new version of an object for each operation on it, and the same one otherwise.
+func TestVersions(t *testing.T) {
+	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
+	versions := func() (out [2]state.Version) {
+		f, err := manager(t, open(t, opt)).Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range out {
+			if o := f.State.Object(storetest.Address("a", i)); o != nil {
+				out[i] = o.Version
+			}
+		}
+		return out
+	}
+	m := manager(t, open(t, opt))
+	r := begin(t, m, "a")
+	r.Put(state.ObjectChange{Object: storetest.Address("a", 1), Provider: storetest.Provider, New: storetest.Object(t, "first")})
+	if _, err := r.End(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := versions()
+	if again := versions(); before != again || before[0] == before[1] || before[0] == (state.Version{}) {
+		t.Errorf("got the versions %x and %x, want the same, one for each object", before, again)
+	}
+	f, err := m.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err = m.BeginRun(t.Context(), f, "1.0.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := r.Begin(storetest.Address("a", 0), "update")
+	if err == nil { // with the same content
+		err = r.Commit(id, state.ObjectChange{Object: storetest.Address("a", 0), Provider: storetest.Provider, New: storetest.Object(t, "a")})
+	}
+	if err == nil {
+		_, err = r.End(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := versions(); after[0] == before[0] || after[1] != before[1] {
+		t.Errorf("got the versions %x, want another one than %x for the first object only", after, before)
+	}
+}

@@ -1,7 +1,8 @@
 //go:build !mayfly_no_postgres
 
 // Package postgres keeps states in PostgreSQL as rows: one for each object, and one for the rest of a state.
-// A run claims the whole state, by a row with a lease (docs/adr/040-postgres.md).
+// A run claims the parts of the state that it changes or relies on, by rows that a lease keeps
+// (docs/adr/040-postgres.md).
 //
 // It may import addr, bug, backend, pg/connect, state, state/store and the client of PostgreSQL. It must not
 // know other configuration, plans or providers.
@@ -265,10 +266,8 @@ func (s *Store) DeleteWorkspace(ctx context.Context, name string, force bool) er
 		if err != nil {
 			return err
 		}
-		if h, err := t.holder(w); err != nil || h == nil || !s.noted(h.run) {
-			if err := errors.Join(err, m.free(t, w)); err != nil {
-				return err
-			}
+		if err := m.excluded(t, w); err != nil {
+			return err
 		}
 		f, err := t.read(name)
 		if err == nil && f != nil && !force && len(f.State.Managed()) > 0 {

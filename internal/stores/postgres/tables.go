@@ -25,7 +25,8 @@ CREATE TABLE mayfly.workspaces (
 CREATE TABLE mayfly.runs (
 	id uuid PRIMARY KEY,
 	workspace bigint NOT NULL REFERENCES mayfly.workspaces ON DELETE CASCADE,
-	state text NOT NULL CHECK (state IN ('claimed', 'ended', 'left', 'lapsed', 'forced')),
+	ticket bigint GENERATED ALWAYS AS IDENTITY,
+	state text NOT NULL CHECK (state IN ('waiting', 'claimed', 'ended', 'left', 'lapsed', 'forced')),
 	info text NOT NULL,
 	batch bigint NOT NULL DEFAULT 0,
 	commits bigint NOT NULL DEFAULT 0,
@@ -46,12 +47,15 @@ CREATE INDEX claims_of_run ON mayfly.claims (run);
 CREATE TABLE mayfly.operations (
 	run uuid NOT NULL REFERENCES mayfly.runs ON DELETE CASCADE,
 	id bigint NOT NULL,
+	workspace bigint NOT NULL,
+	key text NOT NULL,
 	object bytea NOT NULL,
 	action text NOT NULL,
 	began timestamptz NOT NULL DEFAULT clock_timestamp(),
 	ended timestamptz,
 	PRIMARY KEY (run, id)
 );
+CREATE INDEX operations_open ON mayfly.operations (workspace, key) WHERE ended IS NULL;
 CREATE TABLE mayfly.openings (
 	run uuid NOT NULL REFERENCES mayfly.runs ON DELETE CASCADE,
 	id bigint NOT NULL,
@@ -67,10 +71,22 @@ CREATE TABLE mayfly.objects (
 	version uuid NOT NULL DEFAULT gen_random_uuid(),
 	run uuid,
 	at timestamptz NOT NULL DEFAULT clock_timestamp(),
+	resource text NOT NULL,
+	block text NOT NULL,
+	dependencies text[] NOT NULL,
 	sealed boolean NOT NULL,
 	body bytea NOT NULL,
 	PRIMARY KEY (workspace, address, deposed)
-);`}
+);
+CREATE INDEX objects_of_resource ON mayfly.objects (workspace, resource);
+CREATE INDEX objects_of_block ON mayfly.objects (workspace, block);
+CREATE INDEX objects_depend ON mayfly.objects USING gin (dependencies);
+CREATE TABLE mayfly.salts (
+	run uuid PRIMARY KEY REFERENCES mayfly.runs ON DELETE CASCADE,
+	workspace bigint NOT NULL REFERENCES mayfly.workspaces ON DELETE CASCADE,
+	body bytea NOT NULL
+);
+CREATE INDEX salts_of_workspace ON mayfly.salts (workspace);`}
 
 // migrate creates the tables, or brings older ones up to date. Users without the right to do so can work with
 // tables that are up to date.

@@ -1,0 +1,203 @@
+//go:build !mayfly_no_postgres
+
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/lib/pq"
+
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// comparison compares the rows that a scope relies on with the stored ones.
+type comparison struct {
+	t         *tx
+	workspace int64
+	scope     *state.Scope
+	found     map[state.Subject]state.RowSet
+	writers   map[state.RowName]string // runs that have written stored rows
+}
+
+// compare returns a *store.StaleError if claimed rows are not as they were read. Optional claims on such rows
+// are given up. m.mu is held.
+func (m *manager) compare(ctx context.Context, c *claim, scope *state.Scope) error {
+	var stale []store.StaleRow
+	var given []string
+	err := m.store.again(ctx, reading, func(t *tx) error {
+		x := &comparison{t: t, workspace: c.workspace, scope: scope, found: map[state.Subject]state.RowSet{}, writers: map[state.RowName]string{}}
+		if err := x.read(m.name); err != nil {
+			return err
+		}
+		var err error
+		stale, given, err = x.differences()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, key := range given {
+		delete(c.keys, key)
+	}
+	if len(stale) > 0 {
+		return &store.StaleError{Rows: stale}
+	}
+	return nil
+}
+
+// read reads the rows of the subjects: one statement for each kind, and one for each span of modules.
+func (x *comparison) read(name string) error {
+	byAddress := map[state.SubjectKind]map[string]state.Subject{}
+	for s := range x.scope.Relied {
+		x.found[s] = state.RowSet{}
+		if byAddress[s.Kind] == nil {
+			byAddress[s.Kind] = map[string]state.Subject{}
+		}
+		byAddress[s.Kind][s.Addr] = s
+	}
+	rows := func(kind state.SubjectKind, statement string) error {
+		subjects := byAddress[kind]
+		if len(subjects) == 0 {
+			return nil
+		}
+		addresses := make([]string, 0, len(subjects))
+		for a := range subjects {
+			addresses = append(addresses, a)
+		}
+		return x.rows(func(of string) state.Subject { return subjects[of] }, statement, pq.StringArray(addresses))
+	}
+	err := rows(state.OneInstance, `SELECT address, address, deposed, version, run FROM mayfly.objects WHERE workspace = $1 AND address = ANY($2)`)
+	if err == nil {
+		err = rows(state.AllInstances, `SELECT resource, address, deposed, version, run FROM mayfly.objects WHERE workspace = $1 AND resource = ANY($2)`)
+	}
+	if err == nil {
+		err = rows(state.Dependents, `SELECT d.block, o.address, o.deposed, NULL::uuid, o.run FROM unnest($2::text[]) d(block) JOIN mayfly.objects o ON o.dependencies @> ARRAY[d.block] WHERE o.workspace = $1`)
+	}
+	for s := range x.scope.Relied {
+		if err != nil {
+			return err
+		}
+		the := func(string) state.Subject { return s }
+		switch s.Kind {
+		case state.AllWithin:
+			err = x.rows(the, `SELECT '', address, deposed, version, run FROM mayfly.objects WHERE workspace = $1 AND block = $2 AND ($3 = '' OR starts_with(address, $3 || '.'))`, s.Addr, s.Within)
+		case state.WholeState:
+			err = x.rows(the, `SELECT '', address, deposed, version, run FROM mayfly.objects WHERE workspace = $1`)
+		}
+	}
+	if err != nil || len(byAddress[state.OneOutput])+len(byAddress[state.OneCheck]) == 0 {
+		return err
+	}
+	return x.results(name)
+}
+
+// rows reads rows, each after the address of its subject.
+func (x *comparison) rows(subject func(string) state.Subject, statement string, args ...any) error {
+	return x.t.rows(func(scan func(...any) error) error {
+		var of string
+		var row state.RowName
+		var version uuid.NullUUID
+		var run sql.NullString
+		if err := scan(&of, &row.Address, &row.Deposed, &version, &run); err != nil {
+			return err
+		}
+		x.found[subject(of)][row] = state.Version(version.UUID)
+		x.writers[row] = run.String
+		return nil
+	}, statement, append([]any{x.workspace}, args...)...)
+}
+
+// results reads the rows of outputs and checks.
+func (x *comparison) results(name string) error {
+	_, f, err := x.t.document(name)
+	if err != nil || f == nil {
+		return err
+	}
+	stored := f.State.Results()
+	for s := range x.found {
+		if s.Kind == state.OneOutput || s.Kind == state.OneCheck {
+			x.found[s] = state.ResultRow(s, stored)
+		}
+	}
+	return nil
+}
+
+// differences returns the rows that differ, in order, and the keys of optional claims on rows that do.
+func (x *comparison) differences() (stale []store.StaleRow, given []string, err error) {
+	type difference struct {
+		kind state.SubjectKind
+		row  state.RowName
+	}
+	differ := map[difference]string{}
+	for s, want := range x.scope.Relied {
+		found, some := x.found[s], false
+		kind := s.Kind
+		if kind != state.OneOutput && kind != state.OneCheck {
+			kind = state.OneInstance
+		}
+		note := func(row state.RowName, change string) {
+			some = true
+			if _, claimed := x.scope.Claims[s]; claimed {
+				differ[difference{kind, row}] = change
+			}
+		}
+		for row, version := range want {
+			if now, is := found[row]; !is {
+				note(row, "is gone")
+			} else if now != version {
+				note(row, "was changed")
+			}
+		}
+		for row := range found {
+			if _, was := want[row]; !was {
+				note(row, "is new")
+			}
+		}
+		if x.scope.Claims[s] == "" && some {
+			given = append(given, s.Key())
+		}
+	}
+	writers, err := x.runs()
+	for d, change := range differ {
+		row := store.StaleRow{Name: d.row.String(), Change: change}
+		if d.kind == state.OneInstance {
+			row.Run = writers[x.writers[d.row]]
+		} else {
+			row.Name = state.DescribeKey(state.Subject{Kind: d.kind, Addr: d.row.Address}.Key())
+		}
+		stale = append(stale, row)
+	}
+	slices.SortFunc(stale, func(a, b store.StaleRow) int { return cmp.Compare(a.Name, b.Name) })
+	return stale, given, err
+}
+
+// runs returns the information about the runs that have written rows.
+func (x *comparison) runs() (map[string]*store.LockInfo, error) {
+	var ids []string
+	for _, run := range x.writers {
+		if run != "" {
+			ids = append(ids, run)
+		}
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	out := map[string]*store.LockInfo{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	err := x.t.rows(func(scan func(...any) error) error {
+		var id, text string
+		if err := scan(&id, &text); err != nil {
+			return err
+		}
+		info, err := store.ParseLockInfo([]byte(text))
+		out[id] = &info
+		return err
+	}, `SELECT id, info FROM mayfly.runs WHERE id = ANY($1::uuid[])`, pq.StringArray(ids))
+	return out, err
+}

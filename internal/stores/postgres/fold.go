@@ -1,0 +1,62 @@
+//go:build !mayfly_no_postgres
+
+package postgres
+
+import (
+	"database/sql"
+
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// fold adds the changes of runs that have no claims any more to the serial, and returns the traces of those
+// that did not end as they should. Runs that this one has folded before count again: the answer may have been
+// lost. The gate is held.
+func (m *manager) fold(t *tx, c *claim) (*store.Recovered, error) {
+	type left struct {
+		id, state string
+		commits   int
+		folded    sql.NullString
+	}
+	var runs []left
+	err := t.rows(func(scan func(...any) error) error {
+		var l left
+		err := scan(&l.id, &l.state, &l.commits, &l.folded)
+		runs = append(runs, l)
+		return err
+	}, `SELECT id, state, commits, folded_by FROM mayfly.runs r WHERE workspace = $1 AND id <> $2 AND (folded_by IS NULL OR folded_by = $2)
+		AND state NOT IN ('waiting', 'claimed') AND NOT EXISTS (SELECT 1 FROM mayfly.claims c WHERE c.run = r.id) ORDER BY began`, c.workspace, c.run)
+	all, some := &store.Recovered{Path: m.path(), Saved: true}, false
+	for _, l := range runs {
+		if err == nil && !l.folded.Valid && l.commits > 0 {
+			_, err = t.exec(`UPDATE mayfly.workspaces SET serial = serial + $2 WHERE id = $1`, c.workspace, l.commits)
+		}
+		if err == nil && l.state != "ended" {
+			all.Changes, some = all.Changes+l.commits, true
+			var begun []state.Unfinished
+			begun, err = t.unfinished(l.id)
+			all.Unfinished = append(all.Unfinished, begun...)
+		}
+		if err == nil && l.state != "ended" {
+			all.Open, err = t.openings(all.Open, l.id)
+		}
+		if err == nil {
+			_, err = t.exec(`UPDATE mayfly.runs SET folded_by = $2 WHERE id = $1`, l.id, c.run)
+		}
+	}
+	if !some {
+		all = nil
+	}
+	return all, err
+}
+
+// openings appends the ephemeral instances that a run has left open.
+func (t *tx) openings(open []state.Opening, run string) ([]state.Opening, error) {
+	err := t.rows(func(scan func(...any) error) error {
+		var o state.Opening
+		err := scan(&o.Instance, &o.Provider, &o.Since)
+		open = append(open, o)
+		return err
+	}, `SELECT instance, provider, since FROM mayfly.openings WHERE run = $1 ORDER BY id`, run)
+	return open, err
+}
