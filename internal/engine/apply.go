@@ -51,7 +51,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	for _, c := range req.Plan.Changes {
 		noteTakenOut(a.computed, c)
 		for _, w := range c.Withheld {
-			a.deliveries.expect(c.Addr, w.Consumers, w.Missed)
+			a.deliveries.Expect(c.Addr, w.Consumers, w.Missed)
 		}
 	}
 	a.startRuns()

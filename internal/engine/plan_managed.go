@@ -178,6 +178,9 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (v cty.Value, ok bool) {
 	if !ok || !ip.checkProvisioners(v) {
 		return cty.NilVal, false
 	}
+	if ip.planner.req.LazyEphemeral && ip.change.Action != plan.NoOp {
+		ip.in.EvalBody(ip.t, closed(ip.planner, false)) // which the apply opens
+	}
 	return v, ip.in.Postconditions(ip.t, s.Opened, v)
 }
 
