@@ -94,8 +94,8 @@ func generatedName(file string) string {
 	suffix := path.Ext(file)
 	if suffix != ".tf" && suffix != ".tofu" {
 		suffix = ".tf"
-	} else if path.Dir(file) == "." {
-		return file
+	} else if here(path.Dir(file)) {
+		return path.Base(file)
 	}
 	base := strings.TrimSuffix(path.Base(file), path.Ext(file))
 	for {
@@ -104,6 +104,16 @@ func generatedName(file string) string {
 		}
 		base = "generated_" + base
 	}
+}
+
+// here reports whether a directory is the working directory, however its path is written.
+func here(dir string) bool {
+	there, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	own, err := os.Stat(".")
+	return err == nil && os.SameFile(there, own)
 }
 
 // withFile is a file system with one more file in the working directory.

@@ -93,10 +93,13 @@ func (c *changeCommands) refreshCommand(a *app) *cli.Command {
 // question can be asked, so approval must have been given before.
 func (c *changeCommands) apply(ctx context.Context, f *applyFlags, name string) int {
 	if f.json && !f.autoApprove {
-		return c.out.fail("Plan file or auto-approve required", "With -json, Mayfly cannot ask for approval. Apply a saved plan, or use -auto-approve.")
+		return c.out.fail("Plan file or auto-approve required", "With -json, Mayfly cannot ask for approval. %s", f.approvalHint())
 	}
 	if !c.out.report(f.check()) {
 		return exitError
+	}
+	if f.converge && f.command == "refresh" {
+		return c.out.fail("Incompatible options", "refresh does not take -converge, because it leaves nothing to a later plan. To apply in rounds, run:\n\n  mayfly apply -converge")
 	}
 	if f.converge && f.refreshOnly {
 		return c.out.fail("Incompatible options", "-converge cannot be used with -refresh-only, because such a plan leaves nothing to a later one.")
@@ -162,7 +165,7 @@ func (r *changeRun) approve(p *plan.Plan, f *applyFlags) int {
 	if !f.autoApprove {
 		// The question is not asked in vain: without input there can be no answer.
 		if p.Changed() && !f.input {
-			return r.out.fail("Approval required", "The plan has changes, and with -input=false Mayfly does not ask for approval. Apply a saved plan, or use -auto-approve.")
+			return r.out.fail("Approval required", "The plan has changes, and with -input=false Mayfly does not ask for approval. %s", f.approvalHint())
 		}
 		if p.Changed() && r.unseen {
 			return r.out.fail("The plan was not seen", "The reader of standard output has ended, so the plan could not be shown, and Mayfly does not ask for approval of a plan that was not seen. Nothing was changed.")
@@ -183,10 +186,11 @@ func (r *changeRun) approve(p *plan.Plan, f *applyFlags) int {
 
 // savedConflicts reports options that ask for a different plan than the saved one. -refresh is allowed
 // because applying a saved plan never refreshes, and test frameworks give -refresh=false to every apply;
-// -refresh-only is allowed because they give it with a saved plan too, and other engines ignore it there.
+// -refresh-only and -allow-deferral are allowed because they give them with a saved plan too. The latter
+// agrees with the plan, which leaves to a later one all that it defers.
 func (c *changeFlags) savedConflicts() diag.List {
-	if c.destroy || c.lazyEphemeral || c.allowDeferral || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
-		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -target, -exclude, -replace, -lazy-ephemeral and -allow-deferral are options for making a plan. Make a new plan instead.")
+	if c.destroy || c.lazyEphemeral || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
+		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -target, -exclude, -replace and -lazy-ephemeral are options for making a plan. Make a new plan instead.")
 	}
 	var diags diag.List
 	if c.refreshOnly {

@@ -381,7 +381,7 @@ func (r *changeRun) confirm(p *plan.Plan) (yes, asked bool) {
 	if !p.Changed() {
 		return true, true
 	}
-	return r.in.approved(r.soft, approval(r.out, p.Mode, r.Workspace), "Apply a saved plan, or use -auto-approve.")
+	return r.in.approved(r.soft, approval(r.out, p.Mode, r.Workspace), r.flags.approvalHint())
 }
 
 // approval returns the question for approval, which depends on the mode of the plan. The workspace is named
@@ -419,7 +419,9 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	var applied *engine.Applied
 	var diags diag.List
 	r.out.patience.During(func() { applied, diags = r.carryOut(p) })
-	if !r.goesAround(p, diags) {
+	if r.goesAround(p, diags) {
+		diags = append(diags, r.Operation.Flush()...) // its last events come before its summary
+	} else {
 		diags = append(diags, r.Unlock()...) // hold no lock while the result waits for a reader
 	}
 	stop()

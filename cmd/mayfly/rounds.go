@@ -96,3 +96,11 @@ func (r *changeRun) sumUp() {
 	}
 	r.out.say("\nRound %d was not applied. Before it: %s", r.rounds.Number(), view.Made(r.made))
 }
+
+// approvalHint says how to approve where no question can be asked.
+func (c *changeFlags) approvalHint() string {
+	if c.converge {
+		return "Use -auto-approve, which approves all rounds, or plan and apply each of them with -allow-deferral and -out."
+	}
+	return "Apply a saved plan, or use -auto-approve."
+}

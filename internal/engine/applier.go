@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
 	"github.com/mayfly-iac/mayfly/internal/engine/journal"
 	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
@@ -57,7 +58,8 @@ type applier struct {
 	changing   context.Context // of the calls that change objects: their answers are recorded until it ends
 
 	lending    lending                          // of the same
-	deliveries deliveries                       // of computed values that are not stored
+	deliveries computed.Deliveries              // of computed values that are not stored
+	delivering sync.Mutex                       // protects deliveries.Take
 	takingOut  takingOut                        // of computed values that the state still has
 	altered    plan.Instances                   // that the plan changes; set before any step starts
 	neededOpen func() map[*blocks.Resource]bool // of the configuration

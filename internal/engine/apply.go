@@ -51,11 +51,12 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	for _, c := range req.Plan.Changes {
 		noteTakenOut(a.computed, c)
 		for _, w := range c.Withheld {
-			a.deliveries.expect(c.Addr, w.Consumers, w.Missed)
+			a.deliveries.Expect(c.Addr, w.Consumers, w.Missed)
 		}
 	}
 	a.startRuns()
 	a.journal = &journal.Log{State: req.State, Report: a.run.Report, Salts: a.hasher.Made, Steps: func() *future.Pool { return a.steps }}
+	e.providers.EndUndecided()
 	defer e.expose(req.Config, req.Variables, req.Plan.Base)()
 	defer e.stopOn(req.Soft)()
 	defer func() {

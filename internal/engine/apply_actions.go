@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -86,20 +87,25 @@ func decideTrigger(a *applier, t *future.Task, s *plan.Step, inv *plan.Invocatio
 	}
 	tr.PrepareCondition(t)
 	in, verdict := a.instance(s.Change.Addr), eval.Wrong
+	var made []value.Computed
 	var diags diag.List
 	self := cty.DynamicVal
 	if !s.Before {
 		self = in.Value(t, nil)
 	}
 	a.inSession(t, in, event.OpEvaluate, func(session *ephemeral.Session) {
-		verdict, diags = tr.Condition(t, session.Opened, self)
+		verdict, made, diags = tr.Condition(t, session.Opened, self)
 		if session.Failed() {
 			verdict = eval.Wrong
 		}
 	})
 	if verdict == eval.Undecided {
-		diags = append(diags, diag.At(tr.Config.Range, "Condition of a trigger is not known", "The condition is still not known, although everything that it refers to has been applied.").WithAddress(s.Change.Addr.String())...)
 		verdict = eval.Wrong
+		lacks := useCondition(a.walk, in, tr, made) // of an update that has made no new value
+		if len(lacks) == 0 {
+			lacks = diag.At(tr.Config.Range, "Condition of a trigger is not known", "The condition is still not known, although everything that it refers to has been applied.").WithAddress(s.Change.Addr.String())
+		}
+		diags = append(diags, lacks...)
 	}
 	a.run.Report(diags)
 	return verdict
@@ -240,6 +246,9 @@ func (i *invocation) invoke() (diags diag.List, ok bool) {
 		return nil, false
 	}
 	if !config.Value.IsWhollyKnown() {
+		if diags = useInAction(&i.objectOp, config.Computed, i.inv); len(diags) > 0 { // an update has made no new value
+			return i.placed(diags), false
+		}
 		return diag.At(i.in.Config().Range, "Configuration contains unknown value",
 			"The configuration of %s is still not wholly known, although everything that it refers to has been applied. This is usually caused by a provider that left an attribute unknown.", i.Obj).WithAddress(i.Obj.Instance.String()), false
 	}

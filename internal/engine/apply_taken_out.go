@@ -38,8 +38,7 @@ func takesPart(ia *instanceApply) bool {
 // delivers reports whether the record of an object is written along with others, since one is owed a value by
 // the other.
 func delivers(ia *instanceApply) bool {
-	d, i := &ia.a.deliveries, ia.Obj.Instance
-	return len(d.waiting[i]) > 0 || len(d.producers[i]) > 0
+	return ia.a.deliveries.Concern(ia.Obj.Instance)
 }
 
 // stillStored returns the record of an object that its provider was to update, with the values that the state

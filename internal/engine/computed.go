@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -32,7 +31,7 @@ func reportUnavailable(op *objectOp, all []value.ComputedPart, path cty.Path, wh
 		return
 	}
 	diags := op.walk.computed.Unavailable(computed.Use{
-		User: fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), Once: true, Instance: op.Obj.Instance,
+		User: fmt.Sprintf("The argument %s of %s", schema.PathString(path), op.Obj), When: computed.ThisRun, Instance: op.Obj.Instance,
 	}, of)
 	diags[0].Path, diags[0].Detail = path, why+diags[0].Detail
 	op.Report(diags)
@@ -49,65 +48,10 @@ func sameAt(o, config cty.Value, path cty.Path) bool {
 func consumersOf(c *plan.Change, path cty.Path) (to []addr.ConfigResource) {
 	for _, w := range c.Withheld {
 		if w.Path.Equals(path) {
-			to = append(to, blocksOf(slices.Concat(w.Consumers, w.Missed))...)
+			to = append(to, computed.BlocksOf(slices.Concat(w.Consumers, w.Missed))...)
 		}
 	}
 	return to
-}
-
-// blocksOf returns the resources that instances belong to, once each.
-func blocksOf(instances []addr.Instance) (out []addr.ConfigResource) {
-	for _, i := range instances {
-		if !slices.Contains(out, i.Config()) {
-			out = append(out, i.Config())
-		}
-	}
-	return out
-}
-
-// deliveries has the consumers that are still to get computed values in an apply (E98).
-type deliveries struct {
-	mu sync.Mutex
-	// waiting has, by the object with the value, the resources that are owed it, each with the instances that
-	// have not taken it yet.
-	waiting   map[addr.Instance]map[addr.ConfigResource]map[addr.Instance]struct{}
-	producers map[addr.Instance][]addr.Instance // by consumer
-}
-
-// expect adds the consumers of the computed values of an object, and missed, which use them and take none.
-func (d *deliveries) expect(producer addr.Instance, consumers, missed []addr.Instance) {
-	if d.waiting == nil {
-		d.waiting = map[addr.Instance]map[addr.ConfigResource]map[addr.Instance]struct{}{}
-		d.producers = map[addr.Instance][]addr.Instance{}
-	}
-	blocks := d.waiting[producer]
-	if blocks == nil {
-		blocks = map[addr.ConfigResource]map[addr.Instance]struct{}{}
-		d.waiting[producer] = blocks
-	}
-	for _, c := range slices.Concat(consumers, missed) {
-		if blocks[c.Config()] == nil {
-			blocks[c.Config()] = map[addr.Instance]struct{}{}
-		}
-		blocks[c.Config()][c] = struct{}{}
-	}
-	for _, c := range consumers {
-		if !slices.Contains(d.producers[c], producer) {
-			d.producers[c] = append(d.producers[c], producer)
-		}
-	}
-}
-
-// take notes that a consumer has taken the values that it was to get. It returns the objects of which a
-// resource has got all that it was owed.
-func (d *deliveries) take(consumer addr.Instance) (done []addr.Instance) {
-	for _, producer := range d.producers[consumer] {
-		left := d.waiting[producer][consumer.Config()]
-		if delete(left, consumer); len(left) == 0 {
-			done = append(done, producer)
-		}
-	}
-	return done
 }
 
 // endDelivered ends the entry of an operation on a consumer of computed values, which has taken them. In the
@@ -115,8 +59,7 @@ func (d *deliveries) take(consumer addr.Instance) (done []addr.Instance) {
 // places one after the other, or one could restore a line that another has struck out; then they wait
 // together.
 func endDelivered(a *applier, entry *journal.Entry, consumer addr.Instance, change state.ObjectChange) bool {
-	d := &a.deliveries
-	if len(d.producers[consumer]) == 0 {
+	if !a.deliveries.IsConsumer(consumer) {
 		return entry.End(false, change)
 	}
 	return enqueueDelivered(a, entry, consumer, change)()
@@ -124,12 +67,11 @@ func endDelivered(a *applier, entry *journal.Entry, consumer addr.Instance, chan
 
 // enqueueDelivered is endDelivered until the write has its place. Wait returns when it is durable.
 func enqueueDelivered(a *applier, entry *journal.Entry, consumer addr.Instance, change state.ObjectChange) (wait func() bool) {
-	d := &a.deliveries
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	a.delivering.Lock()
+	defer a.delivering.Unlock()
 	changes := []state.ObjectChange{change}
 	block := consumer.Config()
-	for _, producer := range d.take(consumer) {
+	for _, producer := range a.deliveries.Take(consumer) {
 		o, config := a.req.State.Object(addr.Object{Instance: producer})
 		if o == nil {
 			continue
@@ -192,7 +134,7 @@ func reportMissed(ia *instanceApply, o *state.Object) {
 		}
 		ia.Report(diag.Errorf("New value was not delivered",
 			"The provider made a new value of %s in this update, and this apply did not send it to %s. The value exists no longer, as ephemeral_attributes keeps it out of the state. Change the versions of the arguments that use it, so that they take a new one, and make that with the option -replace=%s.",
-			computed.Name(ia.Obj.Instance, w.Path), computed.Names(blocksOf(missed)), diag.Argument(ia.Obj.Instance.String())))
+			computed.Name(ia.Obj.Instance, w.Path), computed.Names(computed.BlocksOf(missed)), diag.Argument(ia.Obj.Instance.String())))
 	}
 }
 

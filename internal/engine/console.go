@@ -168,7 +168,7 @@ func (c *Console) Evaluate(src string) (cty.Value, diag.List) {
 	})
 	said := w.run.Diags.Take()
 	c.failed = said.HasErrors()
-	diags = oneInterrupt(provider.WithoutRepeats(append(said, diags...)))
+	diags = provider.OneInterrupt(provider.WithoutRepeats(append(said, diags...)))
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -248,6 +249,29 @@ resource "sim_thing" "user" {
 	}
 }
 
+// TestProviderIsConfiguredToDefer announces deferral to a provider in a plan with the option, and not in an
+// apply: that begins with another process if the provider has put off an answer.
+func TestProviderIsConfiguredToDefer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+resource "sim_thing" "x" { name = "x" }
+resource "sim_thing" "y" { name = "y" }`)
+	allowed := func(log simlog.Log) (got []bool) {
+		for _, c := range log.Calls(simlog.Filter{RPC: "ConfigureProvider"}) {
+			got = append(got, c.Begin.Caps["deferral"])
+		}
+		return got
+	}
+	if got := allowed(w.run(command{planOnly: true}).planLog); !slices.Equal(got, []bool{false}) {
+		t.Errorf("without the option: got %v, want one configuration without deferral", got)
+	}
+	w.rules = `[{"rpc":"PlanResourceChange","do":"deferred","nth":1,"shared":true}]`
+	r := w.ok(command{deferral: true})
+	if plan, apply := allowed(r.planLog), allowed(r.applyLog); !slices.Equal(plan, []bool{true}) || !slices.Equal(apply, []bool{false}) {
+		t.Errorf("configurations that allow deferral: got %v and %v, want one that does in the plan and one that does not in the apply", plan, apply)
+	}
+}
+
 // TestDestructionWaits has destructions wait for deferred objects that depend on the destroyed ones.
 func TestDestructionWaits(t *testing.T) {
 	t.Parallel()
@@ -366,5 +390,42 @@ resource "sim_thing" "user" {
 	r := w.ok(command{deferral: true}).defers()
 	if len(r.plan.Invocations) != 1 {
 		t.Errorf("invocations: got %d, want 1", len(r.plan.Invocations))
+	}
+}
+
+// TestDependencyOnUndecidedModule keeps the recorded dependencies of an object that stays as it is, while the
+// instances of a module that it depends on are unknown.
+func TestDependencyOnUndecidedModule(t *testing.T) {
+	t.Parallel()
+	text := func(size int) string {
+		return fmt.Sprintf(`
+resource "sim_thing" "base" {
+  name = "base"
+  size = %d
+}
+module "m" {
+  source = "./m"
+  count  = min(sim_thing.base.serial, 1)
+}
+ephemeral "sim_secret" "s" {
+  name = "s"
+  hint = module.m[0].id
+}
+resource "sim_thing" "user" {
+  name              = "user"
+  secret_wo         = ephemeral.sim_secret.s.value
+  secret_wo_version = 1
+}`, size)
+	}
+	w := newWorld(t, text(1))
+	w.file("m/main.tf", prelude+`
+resource "sim_thing" "in" { name = "in" }
+output "id" { value = sim_thing.in.id }`)
+	w.ok(command{deferral: true})
+	w.ok(command{deferral: true})
+	w.config(text(2))
+	w.ok(command{deferral: true}).defers(`module.m["*"].sim_thing.in create instance_count_unknown sim_thing.base`)
+	if got, want := fmt.Sprint(w.object("sim_thing.user").Dependencies), "[module.m.sim_thing.in sim_thing.base]"; got != want {
+		t.Errorf("dependencies: got %s, want %s", got, want)
 	}
 }

@@ -42,3 +42,30 @@ resource "sim_thing" "c%[1]d" {
 		w.endTakes = 0
 	})
 }
+
+// TestE96OtherAttributeBorrowsNothing refers to another attribute of an object that makes a value, beside an
+// ephemeral value: nothing has claimed the computed one, so that it must not be asked for.
+func TestE96OtherAttributeBorrowsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+resource "sim_account" "a" {
+  name = "a"
+  lifecycle { ephemeral_attributes = [token] }
+}
+resource "sim_thing" "between" {
+  name       = "between"
+  depends_on = [sim_account.a]
+}
+ephemeral "sim_secret" "s" {
+  name = "s"
+  hint = sim_thing.between.id
+}
+resource "sim_thing" "user" {
+  name      = "user"
+  json      = jsonencode(sim_account.a.id)
+  secret_wo = ephemeral.sim_secret.s.value
+}`)
+	w.virtual = true
+	w.ok(command{})
+	w.exists("a", "between", "user")
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/internal/engine/order"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -54,21 +55,5 @@ func (a *applier) weight(s *plan.Step) int64 {
 	if s.Leg == plan.InvokeLeg {
 		return 1
 	}
-	return a.expected(s.Change.Addr, opOf(s))
-}
-
-// opOf returns the operation of a step that is not a gate.
-func opOf(s *plan.Step) event.Op {
-	switch {
-	case s.Leg == plan.DestroyLeg:
-		return event.OpDelete
-	case s.Leg == plan.ForgetLeg:
-		return event.OpForget
-	case s.Change.Action == plan.Update:
-		return event.OpUpdate
-	case s.Change.Action == plan.Read:
-		return event.OpRead
-	default:
-		return event.OpCreate
-	}
+	return a.expected(s.Change.Addr, order.Op(s))
 }

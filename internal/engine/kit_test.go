@@ -19,6 +19,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/engine"
+	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/stores/inmem"
@@ -101,8 +102,9 @@ func (w *world) file(name, text string) {
 // apply.
 type command struct {
 	planOnly, skipRefresh      bool
-	deferral                   bool // what cannot be planned yet is deferred
-	generate                   bool // blocks for imports, in place of planning
+	deferral                   bool           // what cannot be planned yet is deferred
+	memory                     *rounds.Memory // of the run that the command is a round of; nil for none
+	generate                   bool           // blocks for imports, in place of planning
 	mode                       plan.Mode
 	targets, excludes, replace []string
 	vars                       map[string]cty.Value
@@ -221,7 +223,7 @@ func (w *world) carryOut(e *engine.Engine, c command, r *result) {
 	}
 	f := w.stored(manager)
 	req := engine.PlanRequest{
-		Config: cfg, State: f.State, Mode: c.mode, Variables: c.vars, SkipRefresh: c.skipRefresh, Soft: c.soft, AllowDeferral: c.deferral,
+		Config: cfg, State: f.State, Mode: c.mode, Variables: c.vars, SkipRefresh: c.skipRefresh, Soft: c.soft, AllowDeferral: c.deferral, Memory: c.memory, Meta: f.Meta,
 		Targets: w.targets(c.targets), Excludes: w.targets(c.excludes),
 	}
 	for _, text := range c.replace {
@@ -238,6 +240,9 @@ func (w *world) carryOut(e *engine.Engine, c command, r *result) {
 	}
 	r.plan, more = e.Plan(c.ctx, req)
 	r.planDiags = append(r.planDiags, more...)
+	if c.memory != nil && !r.planDiags.HasErrors() {
+		r.planDiags = append(r.planDiags, c.memory.Stuck(r.plan)...)
+	}
 	r.planLog = w.newEntries()
 	if c.planOnly || r.planDiags.HasErrors() {
 		return
@@ -245,7 +250,7 @@ func (w *world) carryOut(e *engine.Engine, c command, r *result) {
 	if c.between != nil {
 		c.between()
 	}
-	w.apply(e, c, r, manager, f, engine.ApplyRequest{Config: cfg, Plan: r.plan, Variables: c.vars, Soft: c.soft})
+	w.apply(e, c, r, manager, f, engine.ApplyRequest{Config: cfg, Plan: r.plan, Variables: c.vars, Salts: f.State.Salts, Memory: c.memory, Soft: c.soft})
 }
 
 func (w *world) apply(e *engine.Engine, c command, r *result, manager store.Manager, f *state.File, req engine.ApplyRequest) {

@@ -37,6 +37,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	if req.Soft == nil {
 		req.Soft = ctx
 	}
+	e.providers.EndUndecided()
 	defer e.expose(req.Config, req.Variables, req.State)()
 	defer e.stopOn(req.Soft)()
 	defer e.events.BeginDetail(event.OpPlanning, addr.Object{}, &made)()
@@ -52,7 +53,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	made = !p.plan.Errored
 	span.SetNumber(trace.Changes, int64(len(p.plan.Changes)))
 	noteDecisions(ctx, p.plan)
-	return p.plan, selection.AdviseExclude(oneInterrupt(provider.WithoutRepeats(diags)), req.Excludes)
+	return p.plan, selection.AdviseExclude(provider.OneInterrupt(provider.WithoutRepeats(diags)), req.Excludes)
 }
 
 // attempt makes a plan. Which replacements have to be deferred as a whole is known at the end, and then

@@ -6,7 +6,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
@@ -89,9 +88,9 @@ func planTriggers(p *planner, t *future.Task, in *eval.Instance, c *plan.Change)
 			continue
 		}
 		tr.PrepareCondition(t)
-		verdict, diags := tr.Condition(t, eval.NewOpened(nil), self)
+		verdict, made, diags := tr.Condition(t, closed(p, false), self)
 		p.run.Report(diags)
-		if verdict == eval.Fails || verdict == eval.Wrong {
+		if verdict == eval.Fails || verdict == eval.Wrong || !conditionCanBeHad(p, in, tr, verdict, made) {
 			continue
 		}
 		for _, e := range events {
@@ -153,24 +152,26 @@ func planInvocation(p *planner, t *future.Task, action *eval.Instance, inv *plan
 			return
 		}
 		inv.Provider = po.Addr
-		ok = planAction(&op, t, action, inv)
+		ok = planAction(p, &op, t, action, inv)
 	})
 	return ok
 }
 
 // planAction asks the provider about an invocation.
-func planAction(op *objectOp, t *future.Task, action *eval.Instance, inv *plan.Invocation) bool {
-	config, diags := action.EvalBody(t, eval.NewOpened(nil))
+func planAction(p *planner, op *objectOp, t *future.Task, action *eval.Instance, inv *plan.Invocation) bool {
+	config, diags := action.EvalBody(t, closed(p, false))
 	op.walk.run.Report(diags)
 	if diags.HasErrors() {
+		return false
+	}
+	if !canBeHad(op, config, action, inv) {
 		return false
 	}
 	plain := op.Answers.Given(config)
 	inv.Ephemeral = value.PathsWith(config, value.Ephemeral)
 	shown := op.Block().NullAt(plain, inv.Ephemeral)
 	if inv.Trigger == nil && !shown.IsWhollyKnown() {
-		op.walk.run.Report(diag.At(action.Config().Range, "Configuration of an action is not known",
-			"The config block refers to something that does not exist yet. With -invoke, nothing is created first: resources are as in the state.").WithAddress(action.Addr().String()))
+		op.walk.run.Report(notKnown(action))
 		return false
 	}
 	diags = op.validateConfig(addr.Action, action.Resource.Block, plain)

@@ -9,7 +9,9 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/engine/computed"
+	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/idle"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
@@ -108,25 +110,13 @@ func checkUnavailable(ip *instancePlan, planned cty.Value) bool {
 			continue
 		case ignored && update:
 			why = "Changes of the argument are ignored, but the provider would be sent null in its place in this update. "
-		case update && !takesWriteOnly(ip.Block(), part.Path, ip.prior.Value, planned):
+		case update && !contract.TakesWriteOnly(ip.Block(), part.Path, ip.prior.Value, planned):
 			continue
 		}
 		reportUnavailable(&ip.objectOp, ip.declared.Computed, part.Path, why)
 		ok = false
 	}
 	return ok
-}
-
-// takesWriteOnly reports whether an update takes the value of the write-only argument at a path: one that has
-// a version, an argument of its name with "_version", is taken if that changes.
-func takesWriteOnly(b *schema.Block, path cty.Path, before, after cty.Value) bool {
-	version := b.WriteOnlyVersion(path)
-	if version == nil {
-		return true
-	}
-	was, err1 := version.Apply(before)
-	is, err2 := version.Apply(after)
-	return err1 != nil || err2 != nil || !is.IsWhollyKnown() || !is.RawEquals(was)
 }
 
 // checkDeliveries has each change that makes a computed value owe it to those who use it (E98). A user that
@@ -138,14 +128,16 @@ func checkDeliveries(p *planner) {
 	}
 	changes, adopting := changesWith(p, makesComputed), changesWith(p, takesOutComputed)
 	if p.selection.Restricted() && len(changes)+len(adopting)+len(p.computed.Undelivered()) > 0 {
-		addExcludedUses(p)
+		idle.AddExcluded(p.computed, storedRun(p), p.req.Config, func(i addr.Instance) bool { return p.changes[addr.Object{Instance: i}] != nil })
 	}
 	reportUndelivered(p)
+	others := findIdle(p)
 	for _, k := range p.req.Memory.AllKept() {
 		deliverKept(p, k)
 	}
 	for _, c := range adopting {
 		checkTakenOut(p, c)
+		warnOfLater(p, c, others)
 	}
 	for _, c := range changes {
 		used, late := false, leftOut{}
@@ -154,6 +146,9 @@ func checkDeliveries(p *planner) {
 				continue
 			}
 			by := computed.Name(c.Addr, w.Path)
+			idle := others.Provisioners(c, by)
+			used = used || len(idle) > 0
+			p.run.Report(idle)
 			used = used || len(p.computed.Later(by)) > 0
 			for _, use := range p.computed.Of(by) {
 				used = true
@@ -166,14 +161,37 @@ func checkDeliveries(p *planner) {
 		}
 		late.report(p, c)
 		if !used && c.Action != plan.Update {
-			where := "the configuration"
-			if p.selection.Restricted() {
-				where = "this plan, which leaves parts of the configuration out,"
-			}
-			p.run.Report(diag.Warnf("Nothing uses the value of an ephemeral attribute",
-				"The values that the provider computes for %s are kept out of the state, and nothing in %s uses them: they will be lost.", c.Addr, where).WithAddress(c.Addr.String()))
+			warnUnused(p, c, others.Actions(c))
 		}
 	}
+}
+
+// warnOfLater warns about uses, in later runs, of values that a change takes out of the state.
+func warnOfLater(p *planner, c *plan.Change, others *idle.Search) {
+	for _, w := range c.Withheld {
+		if !isTakenOut(w) {
+			continue
+		}
+		by := computed.Name(c.Addr, w.Path)
+		for _, use := range p.computed.Of(by) {
+			p.run.Report(use.WarnLater(by).WithAddress(c.Addr.String()))
+		}
+		p.run.Report(others.Departing(by).WithAddress(c.Addr.String()))
+	}
+}
+
+// warnUnused warns about new values that nothing takes. others would use them if they were reached; "" if
+// nothing would.
+func warnUnused(p *planner, c *plan.Change, others string) {
+	where, also := "the configuration", ""
+	if others != "" {
+		where, also = "this plan", fmt.Sprintf(" They are used by %s, which this plan does not reach.", others)
+	}
+	if p.selection.Restricted() {
+		where = "this plan, which leaves parts of the configuration out,"
+	}
+	p.run.Report(diag.Warnf("Nothing uses the value of an ephemeral attribute",
+		"The values that the provider computes for %s are kept out of the state, and nothing in %s uses them: they will be lost.%s", c.Addr, where, also).WithAddress(c.Addr.String()))
 }
 
 // deliverKept decides about the users of a value of an earlier round, which the run has kept for them.
@@ -230,15 +248,14 @@ func sortedOnce(list []addr.Instance) []addr.Instance {
 // deliver decides about one user of a value that a change makes.
 func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use computed.Use) {
 	if use.Instance == (addr.Instance{}) {
-		if c.Action != plan.Update && !use.Once {
-			p.run.Report(diag.Warnf("Later runs do not have a value that they need",
-				"%s is made of %s, which exists only in the run that makes it. Later runs need it too, and will end with an error. Store the value where it can be read from, for instance through a write-only argument, and read it from there.", use.User, by).WithAddress(c.Addr.String()))
+		if c.Action != plan.Update {
+			p.run.Report(use.WarnLater(by).WithAddress(c.Addr.String()))
 		}
 		return
 	}
 	to := p.changes[addr.Object{Instance: use.Instance}]
 	if use.Ignored && (to == nil || to.Action != plan.Create && !to.Action.IsReplace()) {
-		warnIgnoring(p, c.Action == plan.Update, by, use)
+		p.run.Report(use.WarnIgnored(by, c.Action == plan.Update))
 		return
 	}
 	if to != nil && takes(p, to, use.Path) {
@@ -265,18 +282,6 @@ func deliver(p *planner, c *plan.Change, w *plan.Withheld, by string, use comput
 		by, use.Instance, why, way).WithAddress(use.Instance.String()))
 }
 
-// warnIgnoring warns about a user of a new value whose changes are ignored. maybe is set if the value may
-// stay the same.
-func warnIgnoring(p *planner, maybe bool, by string, use computed.Use) {
-	makes := "makes"
-	if maybe {
-		makes = "may make"
-	}
-	p.run.Report(diag.Warnf("New value is not sent where changes are ignored",
-		"The plan %s a new value of %s, which %s uses. Changes of its argument %s are ignored, so it keeps the earlier value. To give it the new one, replace it in the same run with the option -replace=%s.",
-		makes, by, use.Instance, schema.PathString(use.Path), diag.Argument(use.Instance.String())).WithAddress(use.Instance.String()))
-}
-
 // takes reports whether a change takes the value of an argument.
 func takes(p *planner, c *plan.Change, path cty.Path) bool {
 	switch c.Action {
@@ -294,7 +299,7 @@ func takes(p *planner, c *plan.Change, path cty.Path) bool {
 	s := schemaOf(p, c)
 	before, err1 := c.Before.Unmarked()
 	after, err2 := c.After.Unmarked()
-	return s == nil || err1 != nil || err2 != nil || takesWriteOnly(s.Block, path, before, after)
+	return s == nil || err1 != nil || err2 != nil || contract.TakesWriteOnly(s.Block, path, before, after)
 }
 
 // unversioned reports whether a write-only argument of an object has no version that could change.

@@ -136,8 +136,30 @@ func (de *deferrer) withTrigger(inv *plan.Invocation, why later) {
 
 // add defers a change.
 func (de *deferrer) add(c *plan.Change, why later) {
-	c.Deps = slices.DeleteFunc(slices.Clone(c.Deps), func(d plan.Dep) bool { return d.Resource.Resource.Type == "" }) // calls
+	c.Deps = recordedInCalls(c.Deps, nil)
 	de.set.Add(&plan.Deferral{Change: c, Reason: why.reason, WaitsFor: why.waits})
+}
+
+// recordedInCalls replaces dependencies on module calls whose instances are unknown, which no plan or state
+// can have, by the recorded dependencies on objects in them. An object that stays as it is keeps these.
+func recordedInCalls(deps []plan.Dep, recorded []addr.ConfigResource) (out []plan.Dep) {
+	isCall := func(d plan.Dep) bool { return d.Resource.Resource.Type == "" }
+	if !slices.ContainsFunc(deps, isCall) {
+		return deps
+	}
+	for _, d := range deps {
+		if !isCall(d) {
+			out = append(out, d)
+			continue
+		}
+		for _, r := range recorded {
+			in := r.Module.Instance()
+			if d.Resource.Module.Module().Instance().Contains(in) {
+				out = append(out, plan.Dep{Resource: addr.AbsResource{Module: in, Resource: r.Resource}, All: true, Modules: true})
+			}
+		}
+	}
+	return out
 }
 
 // declared defers an instance that the configuration declares: as far as that is known, it is created, read,
@@ -256,7 +278,7 @@ func (de *deferrer) settle() (again bool) {
 		c, by := stuck.Change, stuck.WaitsFor[0]
 		other := by.Resource.Instance(by.Key)
 		de.run.Report(diag.Errorf("Objects wait for each other",
-			"%s must be replaced, which destroys it first. %s depends on it and is deferred, so it must not be destroyed before that is planned; and that waits for the replacement. No later plan could go on. Set create_before_destroy in the lifecycle block of %s, so that the new object is made first, or plan without them: -exclude=%s.",
+			"%s must be replaced, which destroys it first. It has to stay until %s is planned, which depends on it, and which is deferred until the replacement is done: no plan could go on. Set create_before_destroy in the lifecycle block of %s, so that the new object is made first, or leave it as it is with the option -exclude=%s.",
 			c.Addr, other, c.Addr.Config(), diag.Argument(c.Addr.String())).WithAddress(c.Addr.String()))
 	}
 	again = de.putOffProducers() || again

@@ -9,10 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
-	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
-	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -96,17 +94,9 @@ func (or *orphanPlanner) departure(t *future.Task, o *orphan) *eval.DestroyProvi
 func (p *planner) checkArguments(t *future.Task, of provisioners, self cty.Value, at addr.Instance) bool {
 	ok := true
 	for i, one := range of.Provisioners() {
-		args, conn, diags := evalProvisioner(t, nil, of, i, self, at)
+		args, conn, diags := evalProvisioner(t, closed(p, one.Destroy), of, i, self, at)
 		if !diags.HasErrors() {
-			made := value.MadeOf(args)
-			if conn != cty.NilVal {
-				made = append(made, value.MadeOf(conn)...)
-			}
-			by := computed.Use{User: "A provisioner of " + at.String(), Once: true}
-			if one.Destroy { // which is never the run that makes values of the object itself
-				by = computed.Use{User: "A provisioner that runs before " + at.String() + " is destroyed"}
-			}
-			diags = append(diags, p.computed.Use(by, made).InConfigBody(one.Body).WithAddress(at.String())...)
+			diags = append(diags, useInProvisioner(p.computed, one, at, args, conn)...)
 		}
 		p.run.Report(diags)
 		ok = ok && !diags.HasErrors()

@@ -11,54 +11,18 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/computed"
-	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
-	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
-	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// addExcludedUses adds the uses of computed values by objects that a restricted plan leaves out, and that may
-// not exist yet. They are evaluated in a run that sees the objects as the state has them: in the run of the
-// plan, this would plan whatever they refer to.
-func addExcludedUses(p *planner) {
+// storedRun returns a run that sees the objects as the state has them. Errors in it are none of the plan.
+func storedRun(p *planner) *eval.Run {
 	w := p.fork(func(w *walk) *eval.Run {
 		stored := func(t *future.Task, in *eval.Instance) cty.Value { return w.recorded(t, p.prior, in) }
 		return w.newRun(p.req.Config, eval.Planning, stored, p.req.Variables, p.plan.Timestamp)
 	})
-	w.run.Diags = &diag.Collector{} // errors here are none of the plan
-	t := &future.Task{}
-	p.req.Config.EachResource(func(b *blocks.Resource) {
-		if b.Config.Addr.Mode != addr.Managed || len(b.Withheld) == 0 && !b.Schema.Block.HasWriteOnly() {
-			return // it may have no such value
-		}
-		for _, m := range w.run.Modules(t, b.Module.Config.Path) {
-			instances, _ := m.Resource(b.Config.Addr).Instances(t)
-			for _, in := range instances {
-				addExcludedUse(p, t, in)
-			}
-		}
-	})
-}
-
-func addExcludedUse(p *planner, t *future.Task, in *eval.Instance) {
-	if p.changes[addr.Object{Instance: in.Addr()}] != nil {
-		return
-	}
-	in.Prepare(t)
-	cfg, diags := in.EvalBody(t, eval.NewOpened(nil))
-	if diags.HasErrors() {
-		return
-	}
-	for _, part := range value.PathsMadeOf(cfg) {
-		b := in.Resource.Block
-		withheld := b.Withheld.Matches(part.Path)
-		p.computed.Miss(part.Of, in.Addr())
-		p.computed.Add(part.Of, computed.Use{
-			User: in.Addr().String(), Instance: in.Addr(), Path: part.Path,
-			Withheld: withheld, Ignored: withheld && contract.Ignores(b.Schema.Block, &in.Config().Lifecycle, part.Path),
-		})
-	}
+	w.run.Diags = &diag.Collector{}
+	return w.run
 }
 
 // leftOut has the resources that are to use a new value of a change, do not exist yet, and are left out by a

@@ -178,6 +178,9 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (v cty.Value, ok bool) {
 	if !ok || !ip.checkProvisioners(v) {
 		return cty.NilVal, false
 	}
+	if ip.planner.req.LazyEphemeral && ip.change.Action != plan.NoOp {
+		ip.in.EvalBody(ip.t, closed(ip.planner, false)) // which the apply opens
+	}
 	return v, ip.in.Postconditions(ip.t, s.Opened, v)
 }
 
@@ -350,6 +353,7 @@ func (ip *instancePlan) newChange(pv object.Prior) {
 	if pv.Object != nil {
 		c.StateDeps = pv.Object.Dependencies
 	}
+	c.Deps = recordedInCalls(c.Deps, c.StateDeps)
 	c.Before, _ = ip.Seal(pv.Value, slices.Concat(ip.prior.Sensitive(), ip.Block().SensitivePaths(pv.Value)))
 	ip.change = c
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/plan"
-	"github.com/mayfly-iac/mayfly/state"
 )
 
 // checkUndelivered looks for computed values of an object that an earlier run made and did not deliver (E98).
@@ -70,24 +69,4 @@ func othersDependOn(p *planner, r addr.ConfigResource, known []addr.ConfigResour
 		}
 	}
 	return false
-}
-
-// dependentsIn returns, for each resource that objects in a state depend on, the resources of those objects.
-func dependentsIn(st *state.State) map[addr.ConfigResource]map[addr.ConfigResource]struct{} {
-	out := map[addr.ConfigResource]map[addr.ConfigResource]struct{}{}
-	if st == nil {
-		return out
-	}
-	for i, in := range st.AllInstances() {
-		if in.Current == nil {
-			continue
-		}
-		for _, r := range in.Current.Dependencies {
-			if out[r] == nil {
-				out[r] = map[addr.ConfigResource]struct{}{}
-			}
-			out[r][i.Config()] = struct{}{}
-		}
-	}
-	return out
 }

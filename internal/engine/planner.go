@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/moves"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
@@ -22,6 +23,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -69,6 +71,7 @@ func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 	}
 	opt := p.runOptions(req.Config, eval.Planning, result, req.Variables, p.plan.Timestamp)
 	opt.Forgetful = len(req.Invoke) == 0
+	opt.Condition = func(of string, made []value.Computed) { noteCondition(p.computed, of, made) }
 	opt.MildConditions = req.Mode == plan.RefreshOnly // the real objects are recorded even if they fail their conditions
 	if len(req.Excludes) > 0 {
 		opt.Excluded = p.selection.LeavesOutAll
@@ -104,7 +107,9 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 	p.outputs = outputPlanner{walk: p.walk, planner: p}
 	p.deferral = deferrer{walk: p.walk, planner: p, attempts: &attempts{refreshed: map[addr.Object]object.Prior{}}}
 	p.computed.State, p.env.Kept = req.State, req.Memory.Kept
-	p.dependents = sync.OnceValue(func() map[addr.ConfigResource]map[addr.ConfigResource]struct{} { return dependentsIn(req.State) })
+	p.dependents = sync.OnceValue(func() map[addr.ConfigResource]map[addr.ConfigResource]struct{} {
+		return deferral.DependentsIn(req.State)
+	})
 	p.rules = ephemeral.Rules{Skip: p.unneeded, Pending: p.dependsPending, OutOfReach: p.deferral.outOfReach}
 	for _, a := range req.ForceReplace {
 		p.forced[a] = struct{}{}

@@ -95,6 +95,9 @@ func TestOneProcessForSavedPlan(t *testing.T) {
 		w.config("resource \"sim_thing\" \"b\" {\n  count = 4\n  name = \"b${count.index}\"\n}")
 		planned := w.ok(command{planOnly: true})
 		r := w.applySaved(planned.plan)
+		if r.applyDiags.HasErrors() {
+			t.Error(r.applyDiags.Err())
+		}
 		if n := processes(t, r.applyLog); n != 1 {
 			t.Errorf("%d processes for 1 configuration, want 1", n)
 		}
@@ -119,11 +122,9 @@ func (w *world) applySaved(p *plan.Plan) *result {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.apply(e, c, r, manager, w.stored(manager), engine.ApplyRequest{Config: cfg, Plan: p})
+	f := w.stored(manager)
+	w.apply(e, c, r, manager, f, engine.ApplyRequest{Config: cfg, Plan: p, Salts: f.State.Salts})
 	e.Close()
 	r.applyLog = append(r.applyLog, w.newEntries()...)
-	if r.applyDiags.HasErrors() {
-		w.t.Error(r.applyDiags.Err())
-	}
 	return r
 }

@@ -73,6 +73,10 @@ func (pv *provisioning) runOne(i int, p *config.Provisioner) bool {
 		return false
 	}
 	if !args.IsWhollyKnown() || conn != cty.NilVal && !conn.IsWhollyKnown() {
+		if diags = useInProvisioner(pv.walk.computed, p, pv.obj.Instance, args, conn); len(diags) > 0 { // an update has made no new value
+			report(diags)
+			return false
+		}
 		report(diag.At(p.Range, "Invalid provisioner configuration", "The arguments of the provisioner are not wholly known.").WithAddress(pv.obj.Instance.String()))
 		return false
 	}

@@ -45,7 +45,7 @@ func Query(ctx context.Context, e *Engine, req QueryRequest) diag.List {
 	defer p.pool.Shutdown()
 	p.run.Guard("the query", q.query)
 	p.pool.Shutdown()
-	return oneInterrupt(provider.WithoutRepeats(p.run.Diags.List()))
+	return provider.OneInterrupt(provider.WithoutRepeats(p.run.Diags.List()))
 }
 
 // querier carries out a query. It takes managed resources from the state, and has data sources read.

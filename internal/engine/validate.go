@@ -37,7 +37,7 @@ func (h *host) validate(ctx, soft context.Context, cfg *blocks.Config) *validati
 	pool.Go(func(t *future.Task) { v.run.Guard("the root module", func() { v.module(pool, t, v.run.Root) }) })
 	pool.Wait()
 	h.stats.Evaluations += v.run.Stats.Evaluations.Load()
-	found := &validation{cfg: cfg, diags: oneInterrupt(provider.WithoutRepeats(v.run.Diags.List()))}
+	found := &validation{cfg: cfg, diags: provider.OneInterrupt(provider.WithoutRepeats(v.run.Diags.List()))}
 	span.Finish(!found.diags.HasErrors())
 	if !v.interrupted() {
 		h.valid = found
@@ -131,7 +131,7 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 		v.destroyProvisioners(t, d, self)
 	}
 	for _, tr := range eval.ActionTriggers(in) {
-		_, diags := tr.Condition(t, o, self)
+		_, _, diags := tr.Condition(t, o, self)
 		for position := range tr.Config.Actions {
 			_, more := tr.Action(t, position)
 			diags = append(diags, more...)

@@ -3,14 +3,12 @@ package engine
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/slot"
@@ -78,23 +76,6 @@ func (w *walk) fork(start func(*walk) *eval.Run) *walk {
 	f.run = start(f)
 	f.run.Diags = w.run.Diags
 	return f
-}
-
-// oneInterrupt returns diags with only one of the errors about calls and evaluations that an interrupt ended,
-// the first that has a place if any has. It is for commands that change nothing: the others add nothing.
-func oneInterrupt(diags diag.List) diag.List {
-	ended := func(d diag.Diagnostic) bool { err, _ := d.Extra.(error); return errors.Is(err, context.Canceled) }
-	kept := slices.IndexFunc(diags, func(d diag.Diagnostic) bool { return ended(d) && d.Subject != nil })
-	if kept < 0 {
-		kept = slices.IndexFunc(diags, ended)
-	}
-	var out diag.List
-	for i, d := range diags {
-		if i == kept || !ended(d) {
-			out = append(out, d)
-		}
-	}
-	return out
 }
 
 // interrupted reports whether nothing new may be started.

@@ -5,6 +5,7 @@
 package compat
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 // Engine is an engine in a version. The zero value stands for no choice.
 type Engine struct {
 	Name    string // as sentences have it, such as "OpenTofu"
-	Version string // such as "1.12.6"
+	Version string // such as "1.12.6" or "1.16.0-beta2"
 }
 
 // The names of engines.
@@ -32,22 +33,19 @@ func Default() Engine { return Engine{OpenTofu, Version} }
 // Variable is the environment variable with the choice of an engine, which takes precedence over files.
 const Variable = "MAYFLY_COMPATIBILITY"
 
-// choice matches a choice: the engine, and its version with two or three numbers.
-var choice = pattern.New(`^(opentofu|terraform)-((?:0|[1-9][0-9]{0,5})\.(?:0|[1-9][0-9]{0,5}))(\.(?:0|[1-9][0-9]{0,5}))?$`)
+// choice matches a choice: the engine, and its version with two or three numbers and perhaps a pre-release.
+var choice = pattern.New(`^(opentofu|terraform)-((?:0|[1-9][0-9]{0,5})\.(?:0|[1-9][0-9]{0,5}))(\.(?:0|[1-9][0-9]{0,5}))?(-[a-z]{1,9}[0-9]{0,9})?$`)
 
-// Parse reads a choice, such as "terraform-1.16" or "opentofu-1.12.6". Without a third number, the version is
-// the first release of its series. The error says which texts are valid.
+// Parse reads a choice, such as "terraform-1.16", "opentofu-1.12.6" or "terraform-1.16-alpha". Without a
+// third number, the version is the first of its series. The error says which texts are valid.
 func Parse(text string) (Engine, error) {
 	m := choice().FindStringSubmatch(text)
 	if m == nil {
-		return Engine{}, fmt.Errorf("%q is not an engine and its version: write terraform-X.Y or opentofu-X.Y, with or without a third number, as in terraform-1.16 or opentofu-1.12.6", text)
+		return Engine{}, fmt.Errorf("%q is not an engine and its version: write terraform-X.Y or opentofu-X.Y, with or without a third number and a pre-release, as in terraform-1.16, opentofu-1.12.6 or terraform-1.16.0-alpha", text)
 	}
-	e := Engine{Name: OpenTofu, Version: m[2] + m[3]}
+	e := Engine{Name: OpenTofu, Version: m[2] + cmp.Or(m[3], ".0") + m[4]}
 	if m[1] == "terraform" {
 		e.Name = Terraform
-	}
-	if m[3] == "" {
-		e.Version += ".0"
 	}
 	return e, nil
 }

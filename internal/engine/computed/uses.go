@@ -47,12 +47,23 @@ type producer struct {
 // Use is a use of a computed value: by an argument of a managed resource, or by something else.
 type Use struct {
 	User     string        // for messages
-	Once     bool          // it needs the value in this run alone
+	When     When          // it needs the value
 	Instance addr.Instance // zero for others
 	Path     cty.Path      // of the argument
 	Withheld bool          // the argument is an ephemeral attribute
 	Ignored  bool          // its changes are ignored then
 }
+
+// When says in which runs something needs a value.
+type When uint8
+
+// The times.
+const (
+	EveryRun   When = iota
+	ThisRun         // and no other, of itself
+	Invocation      // this run, which only invokes actions
+	Departure       // the run that destroys an object
+)
 
 // Add adds a use of a value.
 func (u *Uses) Add(of value.Computed, use Use) {
@@ -131,7 +142,12 @@ func (u *Uses) Unavailable(by Use, of []value.Computed) diag.List {
 		}
 	}
 	way := "Read them from where they were stored then, or make new ones with the option" + options.String()
-	if !by.Once {
+	switch by.When {
+	case Invocation:
+		way = "Read them from where they were stored then. -invoke makes no new ones: for that, have a trigger invoke the action in a run with the option" + options.String()
+	case Departure:
+		way = "The provisioner can read them from where they were stored then, for instance through an ephemeral resource. Or take it out of the configuration"
+	case EveryRun:
 		way = "They are needed here in every run, so read them from where they were stored then, for instance with an ephemeral resource"
 	}
 	return diag.Errorf("Value is no longer available",
@@ -173,6 +189,28 @@ func (u *Uses) otherReaders(known map[addr.ConfigResource][]string) string {
 		}
 	}
 	return text.String()
+}
+
+// WarnIgnored is the warning about a use of a new value of an attribute by an argument whose changes are
+// ignored. maybe is set if the value may stay the same.
+func (use Use) WarnIgnored(attribute string, maybe bool) diag.List {
+	makes := "makes"
+	if maybe {
+		makes = "may make"
+	}
+	return diag.Warnf("New value is not sent where changes are ignored",
+		"The plan %s a new value of %s, which %s uses. Changes of its argument %s are ignored, so it keeps the earlier value. To give it the new one, replace it in the same run with the option -replace=%s.",
+		makes, attribute, use.Instance, schema.PathString(use.Path), diag.Argument(use.Instance.String())).WithAddress(use.Instance.String())
+}
+
+// WarnLater is the warning about a use of the value of an attribute by something that needs it in every run;
+// nil for other uses.
+func (use Use) WarnLater(attribute string) diag.List {
+	if use.When != EveryRun || use.Instance != (addr.Instance{}) {
+		return nil
+	}
+	return diag.Warnf("Later runs do not have a value that they need",
+		"%s is made of %s, which exists only in the run that makes it. Later runs need it too, and will end with an error. Store the value where it can be read from, for instance through a write-only argument, and read it from there.", use.User, attribute)
 }
 
 // producerOf returns the instance that a computed value belongs to.

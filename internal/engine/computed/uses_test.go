@@ -25,13 +25,13 @@ func TestUnavailable(t *testing.T) {
 		want    string // after the name of the attribute
 		used    string // the blocks that are said to use the values; "" for no sentence about them
 	}{
-		{"made", &state.Withheld{At: at, To: to}, computed.Use{Once: true, Instance: user}, []string{"sim_thing.user"}, "made at 2026-01-02 03:04:05 UTC for sim_thing.user\n", ""},
-		{"other readers", &state.Withheld{At: at, To: to}, computed.Use{Once: true, Instance: user}, []string{"provider.sim.x", "sim_thing.user"}, "made at 2026-01-02 03:04:05 UTC for sim_thing.user\n", "provider.sim.x, sim_thing.user"},
-		{"the user is no news", &state.Withheld{At: at, To: to}, computed.Use{Once: true, Instance: other}, []string{"sim_thing.other", "sim_thing.user"}, "made at", ""},
-		{"found", &state.Withheld{At: at, Found: true}, computed.Use{Once: true, Instance: user}, []string{"sim_thing.other"}, "made before 2026-01-02 03:04:05 UTC, and not stored since then\n", "sim_thing.other"},
-		{"found and sent", &state.Withheld{At: at, Found: true, To: to}, computed.Use{Once: true, Instance: user}, nil, "made before 2026-01-02 03:04:05 UTC, not stored since then, and sent to sim_thing.user\n", ""},
-		{"no time", &state.Withheld{To: to}, computed.Use{Once: true}, nil, "made for sim_thing.user at a time that is not known\n", ""},
-		{"no record", nil, computed.Use{Once: true}, []string{"sim_thing.user"}, "with no record in the state\n", "sim_thing.user"},
+		{"made", &state.Withheld{At: at, To: to}, computed.Use{When: computed.ThisRun, Instance: user}, []string{"sim_thing.user"}, "made at 2026-01-02 03:04:05 UTC for sim_thing.user\n", ""},
+		{"other readers", &state.Withheld{At: at, To: to}, computed.Use{When: computed.ThisRun, Instance: user}, []string{"provider.sim.x", "sim_thing.user"}, "made at 2026-01-02 03:04:05 UTC for sim_thing.user\n", "provider.sim.x, sim_thing.user"},
+		{"the user is no news", &state.Withheld{At: at, To: to}, computed.Use{When: computed.ThisRun, Instance: other}, []string{"sim_thing.other", "sim_thing.user"}, "made at", ""},
+		{"found", &state.Withheld{At: at, Found: true}, computed.Use{When: computed.ThisRun, Instance: user}, []string{"sim_thing.other"}, "made before 2026-01-02 03:04:05 UTC, and not stored since then\n", "sim_thing.other"},
+		{"found and sent", &state.Withheld{At: at, Found: true, To: to}, computed.Use{When: computed.ThisRun, Instance: user}, nil, "made before 2026-01-02 03:04:05 UTC, not stored since then, and sent to sim_thing.user\n", ""},
+		{"no time", &state.Withheld{To: to}, computed.Use{When: computed.ThisRun}, nil, "made for sim_thing.user at a time that is not known\n", ""},
+		{"no record", nil, computed.Use{When: computed.ThisRun}, []string{"sim_thing.user"}, "with no record in the state\n", "sim_thing.user"},
 		{"in every run", nil, computed.Use{}, nil, "with no record in the state\n", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -49,8 +49,8 @@ func TestUnavailable(t *testing.T) {
 			if used := "values of sim_account.a are used by " + row.used + "."; strings.Contains(text, used) != (row.used != "") || row.used == "" && strings.Contains(text, "used by") {
 				t.Errorf("got %q, want it to say who uses the values: %q", text, row.used)
 			}
-			if option := `-replace='sim_account.a["x.y"]'`; strings.Contains(text, option) != row.by.Once {
-				t.Errorf("got %q, want %q in it: %t", text, option, row.by.Once)
+			if option := `-replace='sim_account.a["x.y"]'`; strings.Contains(text, option) != (row.by.When == computed.ThisRun) {
+				t.Errorf("got %q, want %q in it: %t", text, option, (row.by.When == computed.ThisRun))
 			}
 		})
 	}

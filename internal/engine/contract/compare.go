@@ -79,3 +79,15 @@ func NullUnknown(v cty.Value) cty.Value {
 	}
 	return out
 }
+
+// TakesWriteOnly reports whether an update takes the value of the write-only argument at a path: one that has
+// a version, an argument of its name with "_version", is taken if that changes.
+func TakesWriteOnly(b *schema.Block, path cty.Path, before, after cty.Value) bool {
+	version := b.WriteOnlyVersion(path)
+	if version == nil {
+		return true
+	}
+	was, err1 := version.Apply(before)
+	is, err2 := version.Apply(after)
+	return err1 != nil || err2 != nil || !is.IsWhollyKnown() || !is.RawEquals(was)
+}

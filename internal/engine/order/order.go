@@ -1,7 +1,8 @@
 // Package order carries out the steps of a plan in parallel, each after those that come before it, and those
 // with the longest way behind them first.
 //
-// It may import plan, whose steps it takes. It must not know how a step is carried out.
+// It may import plan, whose steps it takes, and event, for the names of operations. It must not know how a
+// step is carried out.
 package order
 
 import (
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -67,4 +69,20 @@ func (o *ordering) carryOut(t *future.Task, i int32) {
 	}
 	o.mu.Unlock()
 	o.start(ready)
+}
+
+// Op returns the operation of a step that is not a gate.
+func Op(s *plan.Step) event.Op {
+	switch {
+	case s.Leg == plan.DestroyLeg:
+		return event.OpDelete
+	case s.Leg == plan.ForgetLeg:
+		return event.OpForget
+	case s.Change.Action == plan.Update:
+		return event.OpUpdate
+	case s.Change.Action == plan.Read:
+		return event.OpRead
+	default:
+		return event.OpCreate
+	}
 }

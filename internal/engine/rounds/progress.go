@@ -37,8 +37,28 @@ func (m *Memory) Stuck(p *plan.Plan) diag.List {
 		}
 		text.WriteString(".")
 	}
-	text.WriteString("\n\nEverything else has been applied. If an object that others wait for changes in every plan, such as one with an argument that is never the same, make it stay as it is. Otherwise use values that are known in advance.")
+	text.WriteString("\n\nEverything else has been applied. " + wayOn(p.Deferrals))
 	return diag.Errorf("No progress", "%s", text.String())
+}
+
+// wayOn gives advice about deferrals that no further plan brings to an end.
+func wayOn(deferrals []*plan.Deferral) string {
+	changes, answered := false, false
+	for _, d := range deferrals {
+		answered = answered || len(d.WaitsFor) == 0
+		for _, w := range d.WaitsFor {
+			itself := slices.ContainsFunc(deferrals, func(o *plan.Deferral) bool { return w.MayRefer(o.Change.Addr) })
+			changes = changes || !itself
+		}
+	}
+	text := "Use values that are known in advance."
+	if changes {
+		text = "If an object that others wait for changes in every plan, such as one with an argument that is never the same, make it stay as it is. Otherwise use values that are known in advance."
+	}
+	if answered {
+		text = "An object that waits for nothing is put off by its provider: see its documentation for what has to exist, or to be known, before. " + text
+	}
+	return text
 }
 
 // progressed reports whether a plan is nearer to a complete one than the plans before it: something that a

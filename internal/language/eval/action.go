@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -44,9 +45,10 @@ const (
 )
 
 // Condition evaluates the condition; a trigger without one always holds. self is the object after its change.
-func (tr ActionTrigger) Condition(t *future.Task, o *Opened, self cty.Value) (Verdict, diag.List) {
+// made has the computed values that the condition is made of.
+func (tr ActionTrigger) Condition(t *future.Task, o *Opened, self cty.Value) (got Verdict, made []value.Computed, diags diag.List) {
 	if tr.block.Condition == nil {
-		return Holds, nil
+		return Holds, nil, nil
 	}
 	sc := tr.in.scope(t, o)
 	if !tr.Config.Before() {
@@ -54,7 +56,7 @@ func (tr ActionTrigger) Condition(t *future.Task, o *Opened, self cty.Value) (Ve
 	}
 	v := tr.in.Run().decide(sc, blocks.Condition{Expr: tr.block.Condition})
 	verdict := map[state.CheckStatus]Verdict{state.CheckPass: Holds, state.CheckFail: Fails, state.CheckUnknown: Undecided, state.CheckError: Wrong}[v.status]
-	return verdict, sc.located(v.diags)
+	return verdict, v.made, sc.located(v.diags)
 }
 
 // conditionReads returns the references of the condition, without the one of an object to itself.

@@ -104,7 +104,8 @@ func (c *Check) Prepare(t *future.Task) {
 
 // Evaluate evaluates the assertions and records the results. An assertion that is not met is a warning; one
 // that is not a valid condition is an error. If announce is set and the walk has not failed, Evaluate warns
-// of an assertion whose result is known only after apply.
+// of an assertion whose result is known only after apply. One that needs a computed value of an earlier run
+// is not checked.
 func (c *Check) Evaluate(t *future.Task, o *Opened, announce bool) {
 	for _, a := range c.block.Assertions {
 		status, message, diags := c.assert(&scope{m: c.Module, t: t, opened: o, of: c}, a, announce)
@@ -127,7 +128,7 @@ func (c *Check) assert(sc *scope, a blocks.Condition, announce bool) (state.Chec
 	case v.status == state.CheckFail:
 		v.diags.AsWarnings() // the failure matters, not a mistake in its message
 		v.failure.AsWarnings()
-	case v.status == state.CheckUnknown && announce && !r.Diags.HasErrors():
+	case v.status == state.CheckUnknown && announce && len(v.unavailable()) == 0 && !r.Diags.HasErrors():
 		v.failure = r.about(sc, a.Expr, diag.Diagnostic{
 			Severity: diag.Warning, Summary: "Check block assertion known after apply", Address: sc.address(),
 			Detail: "The condition could not be evaluated at this time, a result will be known when this plan is applied.",
@@ -146,13 +147,13 @@ func (c *Check) assertTest(sc *scope, a blocks.Condition) (state.CheckStatus, st
 	v := r.condition(sc, a, failedTest)
 	if v.status == state.CheckUnknown && r.opt.Phase != Validating {
 		detail := "Condition expression could not be evaluated at this time."
-		if len(v.unavailable) > 0 {
-			detail = fmt.Sprintf("The condition cannot be evaluated, because a provider computed %s in an earlier run. The value is kept out of the state by ephemeral_attributes, so that only the run that makes it can check it.", strings.Join(v.unavailable, ", "))
+		if unavailable := v.unavailable(); len(unavailable) > 0 {
+			detail = fmt.Sprintf("The condition cannot be evaluated, because a provider computed %s in an earlier run. The value is kept out of the state by ephemeral_attributes, so that only the run that makes it can check it.", strings.Join(unavailable, ", "))
 		}
 		v.failure = r.about(sc, a.Expr, diag.Diagnostic{Summary: "Unknown condition run", Detail: detail})
 	}
 	for i := range v.failure.AsWarnings() {
-		extra := diag.Assertion{Undecided: v.status == state.CheckUnknown, Unavailable: v.unavailable}
+		extra := diag.Assertion{Undecided: v.status == state.CheckUnknown, Unavailable: v.unavailable()}
 		if !extra.Undecided {
 			extra.Difference = lang.Unequal(a.Expr.Source, r.context(sc, a.Expr))
 		}

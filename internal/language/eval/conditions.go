@@ -68,11 +68,10 @@ func (r *Run) soften(failure diag.List) {
 // failure is only a warning, an error in the condition remains an error.
 type verdict struct {
 	status  state.CheckStatus
-	message string    // of a condition that failed, "" if it is hidden
-	failure diag.List // that it failed; nil otherwise
-	diags   diag.List // mistakes in the condition itself or its message
-	// unavailable are attributes whose values existed in earlier runs only, if the condition needs them.
-	unavailable []string
+	message string           // of a condition that failed, "" if it is hidden
+	failure diag.List        // that it failed; nil otherwise
+	diags   diag.List        // mistakes in the condition itself or its message
+	made    []value.Computed // that the condition is made of
 }
 
 func (v verdict) all() diag.List { return slices.Concat(v.diags, v.failure) }
@@ -84,6 +83,9 @@ func (v verdict) holds() bool { return v.status == state.CheckPass || v.status =
 // ephemeral.
 func (r *Run) condition(sc *scope, c blocks.Condition, failed string) verdict {
 	v := r.decide(sc, c)
+	if len(v.made) > 0 && r.opt.Condition != nil {
+		r.opt.Condition(sc.address(), v.made)
+	}
 	if v.status != state.CheckFail {
 		v.diags = append(v.diags, r.tryMessage(sc, c)...)
 		return v
@@ -108,7 +110,7 @@ func (r *Run) decide(sc *scope, c blocks.Condition) verdict {
 	if diags.HasErrors() {
 		return verdict{status: state.CheckError, diags: diags}
 	}
-	marked := v
+	made := value.MadeOf(v)
 	given, _ := v.UnmarkDeep()
 	v, err := convert.Convert(given, cty.Bool)
 	switch {
@@ -118,18 +120,22 @@ func (r *Run) decide(sc *scope, c blocks.Condition) verdict {
 		})...)
 		return verdict{status: state.CheckError, diags: diags}
 	case !v.IsKnown():
-		return verdict{status: state.CheckUnknown, diags: diags, unavailable: unavailableIn(marked)}
+		return verdict{status: state.CheckUnknown, diags: diags, made: made}
 	}
 	r.cover(coverage.Condition, c.Expr.Range(), coverage.If(v.True()))
 	if v.True() {
-		return verdict{status: state.CheckPass, diags: diags}
+		return verdict{status: state.CheckPass, diags: diags, made: made}
 	}
-	return verdict{status: state.CheckFail, diags: diags}
+	return verdict{status: state.CheckFail, diags: diags, made: made}
 }
 
-// unavailableIn returns the attributes of which v is made that only earlier runs had, sorted.
-func unavailableIn(v cty.Value) (out []string) {
-	for _, c := range value.MadeOf(v) {
+// unavailable returns the attributes whose values existed in earlier runs only and that an undecided
+// condition needs, sorted.
+func (v verdict) unavailable() (out []string) {
+	if v.status != state.CheckUnknown {
+		return nil
+	}
+	for _, c := range v.made {
 		if c.Past {
 			out = append(out, c.By)
 		}

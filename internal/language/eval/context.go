@@ -99,6 +99,7 @@ type resourcePart struct {
 	keys      map[addr.Key]*hcl.Range
 	bare      bool // referred to as TYPE.NAME
 	long      bool // referred to as resource.TYPE.NAME
+	computed  bool // some reference may lead to a computed value that is not stored
 	via       *hcl.Range
 }
 
@@ -187,6 +188,7 @@ func (b *builder) addResource(to target, ref *lang.Ref) {
 		p.bare = true
 	}
 	p.unindexed = p.unindexed || ref.Index == nil
+	p.computed = p.computed || blocks.MayReachComputed(res.Block, ref)
 	if to.all || !res.repeat.Repeated() {
 		p.whole = true
 		return
@@ -316,6 +318,9 @@ func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
 // indexing the tuple or object of all instances, but demands no other instance.
 func (b *builder) resourceObject(res *Resource, p *resourcePart) cty.Value {
 	t, o := b.sc.t, b.sc.opened
+	if res.Block.Config.Addr.Mode == addr.Managed && !p.computed {
+		o = nil // nothing has claimed computed values for the sake of the others
+	}
 	if !res.repeat.Repeated() && b.sc.isOwn(res.Instance(addr.NoKey)) {
 		return b.sc.self()
 	}

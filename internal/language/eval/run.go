@@ -60,6 +60,8 @@ type Options struct {
 	// MildConditions makes failing conditions of managed resources, data sources and outputs warnings, which
 	// stop nothing.
 	MildConditions bool
+	// Condition is called with the computed values that the condition of an object is made of; it may be nil.
+	Condition func(address string, made []value.Computed)
 	// Redact returns a text of a diagnostic without its secrets; nil if there are none to hide.
 	Redact func(string) string
 	// UnsetUnknown makes variables of the root module with neither a value nor a default unknown.

@@ -115,6 +115,7 @@ func TestConfigure(t *testing.T) {
 		config := cty.ObjectVal(map[string]cty.Value{"region": cty.StringVal("north")})
 		wantOne(t, c.ValidateConfig(soon(t), config), diag.Warning, "region north")
 		wantOne(t, c.Configure(soon(t), config), diag.Warning, "region north version "+compat.Version+" deferral false")
+		wantOne(t, c.Configure(provider.AllowDeferral(soon(t)), config), diag.Warning, "region north version "+compat.Version+" deferral true")
 		if err := c.Stop(soon(t)); err == nil || !strings.Contains(err.Error(), "busy") {
 			t.Errorf("stop: %v", err)
 		}

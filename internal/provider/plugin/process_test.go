@@ -325,8 +325,10 @@ func TestReattachErrors(t *testing.T) {
 			t.Errorf("%s: %v", env, err)
 		}
 	}
-	if m, err := ParseReattach(""); err != nil || len(m) > 0 {
-		t.Errorf("empty: %v %v", m, err)
+	for _, env := range []string{"", `{"registry.terraform.io/-/a": {}}`} {
+		if m, err := ParseReattach(env); err != nil || len(m) > 0 {
+			t.Errorf("ParseReattach(%q): got %v, %v, want none", env, m, err)
+		}
 	}
 	at, err := resolve("unix", filepath.Join(t.TempDir(), "none"))
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"strings"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -85,6 +86,9 @@ func ParseReattach(env string) (map[addr.Provider]*ReattachConfig, error) {
 	configs := make(map[addr.Provider]*ReattachConfig, len(entries))
 	for source, e := range entries {
 		p, err := addr.ParseProvider(source)
+		if err != nil && strings.Contains(source, "/-/") {
+			continue // test frameworks add the legacy namespace, also with hosts where no provider can be in it
+		}
 		if err != nil {
 			return nil, fmt.Errorf("TF_REATTACH_PROVIDERS names %q, which is not a provider address: %w", source, err)
 		}

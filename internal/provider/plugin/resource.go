@@ -23,10 +23,7 @@ func (c *client) ValidateConfig(ctx context.Context, config cty.Value) diag.List
 func (c *client) Configure(ctx context.Context, config cty.Value) diag.List {
 	x := c.exchange(ctx, "ConfigureProvider", "")
 	call[tfplugin6.ConfigureProvider_Response](x, &tfplugin6.ConfigureProvider_Request{
-		TerraformVersion: c.language, Config: x.encodeConfig(config),
-		// Not deferral, also where that is allowed: a process that has put off everything does so as long
-		// as it runs.
-		ClientCapabilities: &tfplugin6.ClientCapabilities{WriteOnlyAttributesAllowed: true},
+		TerraformVersion: c.language, Config: x.encodeConfig(config), ClientCapabilities: x.capabilities(),
 	})
 	return x.diags
 }

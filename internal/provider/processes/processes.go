@@ -162,6 +162,32 @@ func (s *Set) Reuse(a addr.ProviderConfig, config cty.Value, configure func() (p
 	return k.p, diags
 }
 
+// EndUndecided ends the configured processes that have put off an answer. A provider may decide when it is
+// configured that it puts off everything, and does so as long as it runs, so Reuse needs another process for
+// the same configuration. The first process of a provider goes on, for requests that need no configuration.
+// No operation may be under way.
+func (s *Set) EndUndecided() {
+	var undecided []provider.Provider
+	s.mu.Lock()
+	for a, list := range s.configured {
+		b := s.bases[a.Provider]
+		s.configured[a] = slices.DeleteFunc(list, func(k *configured) bool {
+			p, ok := k.p.(*proxy)
+			if !ok || !p.putOff.Load() {
+				return false
+			}
+			if b == nil || b.p != k.p {
+				undecided = append(undecided, p)
+			}
+			return true
+		})
+	}
+	s.mu.Unlock()
+	for _, p := range undecided {
+		s.End(p)
+	}
+}
+
 // CallFunction calls a function on the first process of a provider.
 func (s *Set) CallFunction(ctx context.Context, a addr.Provider, name string, args []cty.Value) (cty.Value, error) {
 	result, failed := cty.DynamicVal, error(nil)

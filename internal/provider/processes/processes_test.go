@@ -39,6 +39,10 @@ func (*fake) OpenEphemeral(context.Context, string, cty.Value) (provider.OpenRes
 	return provider.OpenResponse{}, nil
 }
 
+func (*fake) PlanResource(_ context.Context, req provider.PlanRequest) (provider.PlanResponse, diag.List) {
+	return provider.PlanResponse{Deferred: provider.Deferred(req.Type)}, nil
+}
+
 func (*fake) RenewEphemeral(context.Context, string, []byte) (provider.RenewResponse, diag.List) {
 	return provider.RenewResponse{}, nil
 }
@@ -96,6 +100,33 @@ func TestReuse(t *testing.T) {
 	set.Close()
 	if set.Close(); l.ended != 2 {
 		t.Errorf("processes ended: got %d, want 2", l.ended)
+	}
+}
+
+// TestEndUndecided has another process take the place of one that has put off an answer, and no other.
+func TestEndUndecided(t *testing.T) {
+	l := &launcher{}
+	set := processes.New(l)
+	defer set.Close()
+	pc := addr.ProviderConfig{Provider: source}
+	reuse := func(config cty.Value) provider.Provider {
+		p, _ := set.Reuse(pc, config, func() (provider.Provider, diag.List) { return set.Start(t.Context(), source) })
+		return p
+	}
+	first, unsure, sure := reuse(cty.NullVal(cty.Bool)), reuse(cty.False), reuse(cty.True)
+	for _, p := range []provider.Provider{first, unsure} {
+		p.PlanResource(t.Context(), provider.PlanRequest{Type: string(provider.DeferredAbsent)})
+	}
+	sure.PlanResource(t.Context(), provider.PlanRequest{})
+	if again := reuse(cty.False); again != unsure {
+		t.Error("Reuse in the same operation: got another process, want the same one")
+	}
+	set.EndUndecided()
+	if l.ended != 1 || reuse(cty.True) != sure {
+		t.Errorf("EndUndecided: got %d ended processes, want one: that put off an answer and is not the first", l.ended)
+	}
+	if reuse(cty.False) == unsure || reuse(cty.NullVal(cty.Bool)) == first || l.started != 5 {
+		t.Errorf("Reuse after EndUndecided: got %d started processes, want 5: others for two configurations", l.started)
 	}
 }
 

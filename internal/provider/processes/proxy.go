@@ -28,6 +28,7 @@ type proxy struct {
 	soft    *atomic.Pointer[context.Context] // ends on the first interrupt; nil between operations
 	stopped atomic.Pointer[time.Time]        // when it was last asked to stop
 	tending atomic.Int32                     // calls that renew or close open instances: they must not be cancelled
+	putOff  atomic.Bool                      // it has put off an answer, and perhaps puts off all
 }
 
 // begin counts a call about a type, "" for none, and begins its span.
@@ -40,6 +41,13 @@ func (p *proxy) begin(ctx context.Context, name, typeName string) (context.Conte
 		span.Set(trace.Type, typeName)
 	}
 	return ctx, span
+}
+
+// note remembers whether the provider has put off an answer.
+func (p *proxy) note(d provider.Deferred) {
+	if d != "" {
+		p.putOff.Store(true)
+	}
 }
 
 // work makes an interrupt reach a call that does work, and returns the function that ends it.
@@ -117,6 +125,7 @@ func (p *proxy) UpgradeResource(ctx context.Context, req provider.UpgradeRequest
 func (p *proxy) ReadResource(ctx context.Context, req provider.ReadRequest) (resp provider.ReadResponse, diags diag.List) {
 	ctx, span := p.begin(ctx, "ReadResource", req.Type)
 	defer func() { span.Finish(!diags.HasErrors()) }()
+	defer func() { p.note(resp.Deferred) }()
 	defer p.work(ctx)()
 	return p.Provider.ReadResource(ctx, req)
 }
@@ -125,6 +134,7 @@ func (p *proxy) ReadResource(ctx context.Context, req provider.ReadRequest) (res
 func (p *proxy) PlanResource(ctx context.Context, req provider.PlanRequest) (resp provider.PlanResponse, diags diag.List) {
 	ctx, span := p.begin(ctx, "PlanResource", req.Type)
 	defer func() { span.Finish(!diags.HasErrors()) }()
+	defer func() { p.note(resp.Deferred) }()
 	defer p.work(ctx)()
 	return p.Provider.PlanResource(ctx, req)
 }
@@ -141,6 +151,7 @@ func (p *proxy) ApplyResource(ctx context.Context, req provider.ApplyRequest) (r
 func (p *proxy) ReadData(ctx context.Context, req provider.DataRequest) (resp provider.DataResponse, diags diag.List) {
 	ctx, span := p.begin(ctx, "ReadData", req.Type)
 	defer func() { span.Finish(!diags.HasErrors()) }()
+	defer func() { p.note(resp.Deferred) }()
 	defer p.work(ctx)()
 	return p.Provider.ReadData(ctx, req)
 }
@@ -149,6 +160,7 @@ func (p *proxy) ReadData(ctx context.Context, req provider.DataRequest) (resp pr
 func (p *proxy) ImportResource(ctx context.Context, req provider.ImportRequest) (resp provider.ImportResponse, diags diag.List) {
 	ctx, span := p.begin(ctx, "ImportResource", req.Type)
 	defer func() { span.Finish(!diags.HasErrors()) }()
+	defer func() { p.note(resp.Deferred) }()
 	defer p.work(ctx)()
 	return p.Provider.ImportResource(ctx, req)
 }
@@ -157,6 +169,7 @@ func (p *proxy) ImportResource(ctx context.Context, req provider.ImportRequest) 
 func (p *proxy) OpenEphemeral(ctx context.Context, typeName string, config cty.Value) (resp provider.OpenResponse, diags diag.List) {
 	ctx, span := p.begin(ctx, "OpenEphemeral", typeName)
 	defer func() { span.Finish(!diags.HasErrors()) }()
+	defer func() { p.note(resp.Deferred) }()
 	defer p.work(ctx)()
 	return p.Provider.OpenEphemeral(ctx, typeName, config)
 }
@@ -224,6 +237,7 @@ func (p *proxy) List(ctx context.Context, req provider.ListRequest, found func(p
 func (p *proxy) PlanAction(ctx context.Context, typeName string, config cty.Value) (deferred provider.Deferred, diags diag.List) {
 	ctx, span := p.begin(ctx, "PlanAction", typeName)
 	defer func() { span.Finish(!diags.HasErrors()) }()
+	defer func() { p.note(deferred) }()
 	defer p.work(ctx)()
 	return p.Provider.PlanAction(ctx, typeName, config)
 }

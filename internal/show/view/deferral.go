@@ -169,8 +169,16 @@ func Left(w io.Writer, p *plan.Plan, o Options) error {
 	return err
 }
 
-// nextPlan returns a line with the command that plans the deferred changes of a plan.
+// nextPlan returns lines with the command that plans the deferred changes of a plan, and with the one that
+// plans and applies until nothing is deferred. A plan that only detects changes has no such command.
 func nextPlan(p *plan.Plan, o Options) string {
-	mode := map[plan.Mode]string{plan.Destroy: "-destroy ", plan.RefreshOnly: "-refresh-only "}[p.Mode]
-	return "    " + o.command() + " plan " + mode + "-allow-deferral\n"
+	mode, apply := "", "apply"
+	switch p.Mode {
+	case plan.Destroy:
+		mode, apply = "-destroy ", "destroy"
+	case plan.RefreshOnly:
+		return "    " + o.command() + " plan -refresh-only -allow-deferral\n"
+	}
+	return "    " + o.command() + " plan " + mode + "-allow-deferral\n\n" +
+		o.wrap("To plan and apply in turn until nothing is deferred, run:", 0) + "\n    " + o.command() + " " + apply + " -converge\n"
 }

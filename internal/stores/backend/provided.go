@@ -98,7 +98,7 @@ func (p *Provided) AcceptsShape(ctx context.Context, store, provider hcl.Body) d
 	if diags = append(diags, ds...); diags.HasErrors() {
 		return nil
 	}
-	values := v.AsValueMap()
+	values := valuesOf(v)
 	for name, a := range p.Store.Attributes {
 		if a.Required && values[name].IsNull() {
 			values[name] = cty.UnknownVal(a.ValueType())
@@ -146,9 +146,17 @@ func (p *Provided) decode(body hcl.Body, unknown bool) (map[string]cty.Value, di
 	if diags.HasErrors() {
 		return map[string]cty.Value{}, diags
 	}
-	values, empty := v.AsValueMap(), p.loose.Empty().AsValueMap()
+	values, empty := valuesOf(v), p.loose.Empty().AsValueMap()
 	maps.DeleteFunc(values, func(name string, v cty.Value) bool { return v.RawEquals(empty[name]) })
 	return values, append(diags, p.loose.DeprecatedUses(v).InConfigBody(body)...)
+}
+
+// valuesOf returns the attributes of an object, in a map that can be changed also if there are none.
+func valuesOf(v cty.Value) map[string]cty.Value {
+	if values := v.AsValueMap(); values != nil {
+		return values
+	}
+	return map[string]cty.Value{}
 }
 
 // wholly returns an error unless a value is known, or may be unknown.

@@ -46,6 +46,22 @@ func storeKind(t *testing.T) *Kind {
 	return k
 }
 
+// TestProvidedWithoutArguments configures a state store that has no arguments.
+func TestProvidedWithoutArguments(t *testing.T) {
+	valid := func(context.Context, cty.Value, cty.Value) (ours, theirs diag.List) { return nil, nil }
+	k, err := OfProvider(Provided{Type: "x_memory", Provider: "example.com/a/x", Store: &schema.Block{}, Config: &schema.Block{}, Validate: valid})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := parsed(t, "")
+	if values, diags := k.Decode(body); values == nil || len(values)+len(diags) > 0 {
+		t.Errorf("Decode: got %v, %v, want an empty map", values, diags)
+	}
+	if diags := k.Provided.AcceptsShape(t.Context(), body, body); len(diags) > 0 {
+		t.Errorf("AcceptsShape: got %v, want no diagnostics", diags)
+	}
+}
+
 func parsed(t *testing.T, src string) hcl.Body {
 	t.Helper()
 	f, diags := hclsyntax.ParseConfig([]byte(src), "main.tf", hcl.InitialPos)

@@ -38,6 +38,9 @@ func (l *lock) Take(ctx context.Context, info store.LockInfo) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ours, l.theirs, l.holder = info.ID, id, nil
+	if err == nil {
+		l.hold(l.id, l)
+	}
 	if err == nil || !refused {
 		return err
 	}
@@ -94,6 +97,7 @@ func (l *lock) Release(ctx context.Context, id string) error {
 	own := id == l.ours
 	if own {
 		id, l.theirs = l.theirs, ""
+		l.hold(l.id, nil)
 	}
 	l.mu.Unlock()
 	if id == "" {

@@ -36,6 +36,7 @@ type service struct {
 
 	mu     sync.Mutex
 	stores provider.StateStores // of the process
+	held   map[string]*lock     // by state
 }
 
 var _ remote.Service = (*service)(nil)
@@ -79,6 +80,30 @@ func (s *service) Workspaces(ctx context.Context) (ids []string, err error) {
 func (s *service) Place(workspace string) (remote.Place, error) {
 	path := fmt.Sprintf("%q of %s", workspace, s.place)
 	return remote.Place{Path: path, State: &blob{s, workspace}, Lock: &lock{service: s, id: workspace}}, nil
+}
+
+// hold remembers which lock is held on a state; nil for none.
+func (s *service) hold(id string, l *lock) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held == nil {
+		s.held = map[string]*lock{}
+	}
+	s.held[id] = l
+}
+
+// release releases the lock on a state, if this process holds one.
+func (s *service) release(ctx context.Context, id string) error {
+	s.mu.Lock()
+	l := s.held[id]
+	s.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	ours := l.ours
+	l.mu.Unlock()
+	return l.Release(ctx, ours)
 }
 
 // blob is a remote.Blob: a state. A provider has no versions of states, so their checksums stand in for them.
@@ -138,8 +163,12 @@ func (b *blob) Put(ctx context.Context, data []byte, was remote.Version) (remote
 	return versionOf(data), nil
 }
 
-// Delete implements remote.Blob.
+// Delete implements remote.Blob. A lock that this process has on the state is released before: providers may
+// delete the lock with the state, or refuse to delete a state that is locked.
 func (b *blob) Delete(ctx context.Context) error {
+	if err := b.release(ctx, b.id); err != nil {
+		return err
+	}
 	return b.ask(ctx, func(ctx context.Context, stores provider.StateStores) diag.List {
 		return stores.DeleteState(ctx, b.typeName, b.id)
 	})

@@ -192,12 +192,17 @@ func (s *stateStores) GetStates(ctx context.Context, req *tfprotov6.GetStatesReq
 	return serve(ctx, s.core, s.call("GetStates", req.TypeName, ""), work, func(r *tfprotov6.GetStatesResponse) answer { return answer{diags: &r.Diagnostics} })
 }
 
-// DeleteState deletes a state.
+// DeleteState deletes a state that is not locked.
 func (s *stateStores) DeleteState(ctx context.Context, req *tfprotov6.DeleteStateRequest) (*tfprotov6.DeleteStateResponse, error) {
 	work := func(context.Context) (*tfprotov6.DeleteStateResponse, error) {
 		err := s.usable(req.TypeName, "delete")
 		if err == nil {
-			err = os.Remove(simcloud.StatePath(s.dir(), req.StateID))
+			_, err = os.Stat(simcloud.LockPath(s.dir(), req.StateID))
+			if err == nil {
+				err = faultf("the state %q is locked", req.StateID)
+			} else if errors.Is(err, fs.ErrNotExist) {
+				err = os.Remove(simcloud.StatePath(s.dir(), req.StateID))
+			}
 		}
 		return &tfprotov6.DeleteStateResponse{Diagnostics: failed(err)}, nil
 	}

@@ -147,6 +147,9 @@ func Error(_ context.Context, c *cli.Command, err error, _ bool) error {
 		if near := diag.Nearest(strings.TrimLeft(given, "-"), names); near != "" {
 			reason += fmt.Sprintf(". Did you mean -%s?", near)
 		}
+		if strings.TrimLeft(given, "-") == "converge" && slices.Contains(names, "allow-deferral") {
+			reason += ". One plan is one round: -allow-deferral plans it, and apply -converge plans and applies all of them."
+		}
 	}
 	return fmt.Errorf("Error: Failed to parse command-line flags\n\n%s\n\nFor the options, run:\n  %s -help", reason, c.FullName())
 }

@@ -157,16 +157,16 @@ func borrowedBy(e edge) *OpenSet {
 	case outputsOf:
 		return borrowsOf(b, toOutput)
 	case *Resource:
-		if mayReachComputed(b, e.ref) {
+		if MayReachComputed(b, e.ref) {
 			return &OpenSet{All: map[addr.ConfigResource]struct{}{b.Config.Config(): {}}}
 		}
 	}
 	return noOpens
 }
 
-// mayReachComputed reports whether a reference to a resource may lead to a computed value that is not stored.
+// MayReachComputed reports whether a reference to a resource may lead to a computed value that is not stored.
 // It does not if it names another attribute.
-func mayReachComputed(b *Resource, ref *lang.Ref) bool {
+func MayReachComputed(b *Resource, ref *lang.Ref) bool {
 	if len(b.Computed) == 0 || ref == nil {
 		return len(b.Computed) > 0
 	}
