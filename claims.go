@@ -5,7 +5,9 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -124,4 +126,28 @@ func (o *Operation) release() diag.List {
 	}
 	o.writes, o.reread = nil, true
 	return o.unlock()
+}
+
+// forgetOthers has the memory of a run in rounds forget the objects that other runs have changed between two
+// states: all that differ and that own, which was carried out in between, does not change. own may be nil.
+func forgetOthers(memory *rounds.Memory, before, after *state.State, own *plan.Plan) {
+	if memory == nil {
+		return
+	}
+	ours := map[addr.Instance]struct{}{}
+	if own != nil {
+		for _, c := range own.Changes {
+			if c.Action != plan.NoOp {
+				ours[c.Addr] = struct{}{}
+			}
+		}
+		for _, c := range own.Adopted {
+			ours[c.Object.Instance] = struct{}{}
+		}
+	}
+	for _, c := range state.Diff(before, after) {
+		if _, is := ours[c.Object.Instance]; !is {
+			memory.Forget(c.Object)
+		}
+	}
 }

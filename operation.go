@@ -213,9 +213,11 @@ func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *roun
 		return nil, diags
 	}
 	if o.reread {
+		before := o.State()
 		if ds := o.Reread(ctx); ds.HasErrors() {
 			return nil, append(diags, ds...)
 		}
+		forgetOthers(memory, before, o.State(), nil)
 	}
 	req := o.request(cfg, opt)
 	req.Memory, req.Scoped = memory, o.p.claimer() != nil
@@ -360,11 +362,14 @@ func (o *Operation) applyRound(ctx context.Context, planned *plan.Plan, opt Appl
 	if more.HasErrors() {
 		return nil, append(append(diags, more...), o.release()...)
 	}
-	recording := newOpenRun(run)
+	before, recording := o.State(), newOpenRun(run)
 	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, State: recording, Salts: o.State().Salts, Memory: memory, Soft: opt.Soft, Writes: o.writes})
 	diags = append(diags, more...)
 	recording.moveTo(o.p.opt.Secrets.Openings)
 	diags = append(diags, o.endRun(run)...)
+	if o.writes != nil {
+		forgetOthers(memory, before, o.State(), planned)
+	}
 	return applied, append(diags, o.release()...)
 }
 

@@ -13,7 +13,8 @@ import (
 )
 
 // Memory is the knowledge that the rounds of one run share. The state must stay locked from the first plan to
-// the last apply. All methods may be called on a nil Memory, which remembers nothing, and concurrently.
+// the last apply. Where it is not, Forget must be called for each object that another run changes. All methods
+// may be called on a nil Memory, which remembers nothing, and concurrently.
 type Memory struct {
 	at time.Time
 
@@ -82,6 +83,17 @@ func (m *Memory) Change(a addr.Instance) *plan.Change {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.changes[a]
+}
+
+// Forget forgets an object that another run has changed between two rounds.
+func (m *Memory) Forget(o addr.Object) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.seen, o)
+	delete(m.settled, o.Instance)
 }
 
 // Applied notes that a plan was carried out without errors.

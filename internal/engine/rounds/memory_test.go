@@ -69,6 +69,10 @@ func TestMemory(t *testing.T) {
 	if m.Seen(addr.Object{Instance: same, Deposed: "0123abcd"}) {
 		t.Error("got a destroyed object seen, want it forgotten")
 	}
+	m.Forget(addr.Object{Instance: same})
+	if m.Settled(same) || m.Seen(addr.Object{Instance: same}) || !m.Settled(made) {
+		t.Error("got an object remembered that another run has changed, want it forgotten, and no other")
+	}
 	if got := m.Change(made); got == nil || got.Action != plan.Create {
 		t.Errorf("got change %v, want the creation", got)
 	}
