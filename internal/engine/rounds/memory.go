@@ -13,8 +13,8 @@ import (
 )
 
 // Memory is the knowledge that the rounds of one run share. The state must stay locked from the first plan to
-// the last apply. Where it is not, Forget must be called for each object that another run changes. All methods
-// may be called on a nil Memory, which remembers nothing, and concurrently.
+// the last apply. Where it is not, Forget must be called for each object that another run changes. All
+// methods may be called on a nil Memory, which remembers nothing, and concurrently.
 type Memory struct {
 	at time.Time
 
