@@ -105,19 +105,6 @@ func (o *Operation) Reread(ctx context.Context) diag.List {
 	return o.read(ctx)
 }
 
-// hold locks the whole state for several plans, and reads it again. It does nothing if the state is locked,
-// or is not to be.
-func (o *Operation) hold(ctx context.Context) diag.List {
-	if o.p.claimer() == nil || o.lock != "" || o.locking.NoLock {
-		return nil
-	}
-	if diags := o.take(ctx, false); diags.HasErrors() {
-		return diags
-	}
-	diags := o.Reread(ctx)
-	return append(diags, store.RecoveredBy(o.p.opt.State.Store).Diags()...)
-}
-
 // release gives claims back after the run that has used them, so that another plan may follow. A lock that
 // was taken at the beginning stays.
 func (o *Operation) release() diag.List {
@@ -146,7 +133,7 @@ func forgetOthers(memory *rounds.Memory, before, after *state.State, own *plan.P
 		}
 	}
 	for _, c := range state.Diff(before, after) {
-		if _, is := ours[c.Object.Instance]; !is {
+		if _, is := ours[c.Object.Instance]; !is && !c.New.Equal(before.Object(c.Object)) {
 			memory.Forget(c.Object)
 		}
 	}

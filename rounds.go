@@ -54,12 +54,7 @@ func (r *Rounds) Done() bool { return r.done }
 func (r *Rounds) Plan(ctx context.Context) (*plan.Plan, diag.List) {
 	r.number++
 	r.planned = nil
-	held := r.op.hold(ctx) // rounds remember objects, which no other run may change meanwhile
-	if held.HasErrors() {
-		return nil, held
-	}
 	planned, diags := r.op.planRound(ctx, r.opt, r.memory)
-	diags = append(held, diags...)
 	if diags.HasErrors() {
 		return planned, diags
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // converge plans and applies in rounds until a complete plan was applied, and returns the exit status. The
-// state stays locked from the first plan on.
+// state stays locked from the first plan on, unless several runs may change it at the same time.
 func (r *changeRun) converge(f *applyFlags) int {
 	for r.rounds == nil || !r.rounds.Done() {
 		if r.rounds != nil {

@@ -5,6 +5,7 @@
 package rounds
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -94,6 +95,7 @@ func (m *Memory) Forget(o addr.Object) {
 	defer m.mu.Unlock()
 	delete(m.seen, o)
 	delete(m.settled, o.Instance)
+	m.kept = slices.DeleteFunc(m.kept, func(k KeptValue) bool { return k.Of == o.Instance })
 }
 
 // Applied notes that a plan was carried out without errors.

@@ -176,6 +176,10 @@ func TestKept(t *testing.T) {
 	if kept(addr.Object{Instance: of}) {
 		t.Error("got the value kept, want it dropped once nothing waits for it")
 	}
+	m.Keep(of, path, cty.StringVal("s3cret"))
+	if m.Forget(addr.Object{Instance: of}); kept(addr.Object{Instance: of}) {
+		t.Error("got the value kept of an object that another run has changed, want it dropped")
+	}
 	var none *Memory
 	none.Keep(of, path, cty.StringVal("s3cret"))
 	if _, ok := none.Kept(addr.Object{Instance: of}, path); ok || none.AllKept() != nil {
