@@ -7,7 +7,6 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/computed"
-	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -16,8 +15,7 @@ import (
 // instancePlan.undelivered says. Anything else is an error if a resource that is owed a value still uses it:
 // reportUndelivered finds out. checkUndelivered returns false if it fails.
 func checkUndelivered(ip *instancePlan) bool {
-	keeps := func(k rounds.KeptValue) bool { return k.Of == ip.in.Addr() }
-	if ip.stored == nil || ip.stored.Tainted || ip.planner.req.Mode != plan.Normal || slices.ContainsFunc(ip.planner.req.Memory.AllKept(), keeps) {
+	if ip.stored == nil || ip.stored.Tainted || ip.planner.req.Mode != plan.Normal || ip.planner.req.Memory.Keeps(ip.in.Addr()) {
 		return true
 	}
 	if _, forced := ip.planner.forced[ip.in.Addr()]; forced {

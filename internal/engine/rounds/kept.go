@@ -9,12 +9,17 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// KeptValue is a computed value that is not stored (E96), kept in memory for objects that wait for the object
-// which has it.
+// KeptValue names a computed value that is not stored (E96), kept in memory for objects that wait for the
+// object which has it.
 type KeptValue struct {
-	Of    addr.Instance
-	Path  cty.Path
-	value cty.Value // must not be shown
+	Of   addr.Instance
+	Path cty.Path
+}
+
+// kept is a value that must not be shown, with its place in an object.
+type kept struct {
+	path  cty.Path
+	value cty.Value
 }
 
 // Keep keeps the value of an attribute until a round has been carried out that defers none of its users.
@@ -24,8 +29,8 @@ func (m *Memory) Keep(of addr.Instance, path cty.Path, v cty.Value) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.drop(of, path)
-	m.kept = append(m.kept, KeptValue{of, path, v})
+	others := slices.DeleteFunc(m.kept[of], func(k kept) bool { return k.path.Equals(path) })
+	m.kept[of] = append(others, kept{path, v})
 }
 
 // Kept returns the value that is kept of an attribute of an object.
@@ -35,26 +40,37 @@ func (m *Memory) Kept(of addr.Object, path cty.Path) (cty.Value, bool) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, k := range m.kept {
-		if k.Of == of.Instance && k.Path.Equals(path) {
+	for _, k := range m.kept[of.Instance] {
+		if k.path.Equals(path) {
 			return k.value, true
 		}
 	}
 	return cty.NilVal, false
 }
 
-// AllKept returns the values that are kept.
-func (m *Memory) AllKept() []KeptValue {
+// Keeps reports whether a value of an instance is kept.
+func (m *Memory) Keeps(of addr.Instance) bool {
+	if m == nil {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.kept[of]) > 0
+}
+
+// AllKept returns the names of the values that are kept, in any order.
+func (m *Memory) AllKept() (names []KeptValue) {
 	if m == nil {
 		return nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Clone(m.kept)
-}
-
-func (m *Memory) drop(of addr.Instance, path cty.Path) {
-	m.kept = slices.DeleteFunc(m.kept, func(k KeptValue) bool { return k.Of == of && k.Path.Equals(path) })
+	for of, values := range m.kept {
+		for _, k := range values {
+			names = append(names, KeptValue{of, k.path})
+		}
+	}
+	return names
 }
 
 // dropUnneeded drops the values that a plan, which was carried out, leaves to no later plan. The caller holds
@@ -67,15 +83,22 @@ func (m *Memory) dropUnneeded(p *plan.Plan) {
 	for _, d := range p.Deferrals {
 		later[d.Change.Addr] = struct{}{}
 	}
-	needed := func(k KeptValue) bool {
-		return slices.ContainsFunc(p.Changes, func(c *plan.Change) bool {
-			return c.Addr == k.Of && c.Deposed == addr.Current && slices.ContainsFunc(c.Withheld, func(w plan.Withheld) bool {
-				return w.Path.Equals(k.Path) && slices.ContainsFunc(w.Missed, func(user addr.Instance) bool {
-					_, waits := later[user]
-					return waits
-				})
-			})
-		})
+	waits := func(user addr.Instance) bool {
+		_, is := later[user]
+		return is
 	}
-	m.kept = slices.DeleteFunc(m.kept, func(k KeptValue) bool { return !needed(k) })
+	needed := map[addr.Instance][]kept{}
+	for _, c := range p.Changes {
+		if c.Deposed != addr.Current || len(m.kept[c.Addr]) == 0 {
+			continue
+		}
+		for _, w := range c.Withheld {
+			for _, k := range m.kept[c.Addr] {
+				if w.Path.Equals(k.path) && slices.ContainsFunc(w.Missed, waits) {
+					needed[c.Addr] = append(needed[c.Addr], k)
+				}
+			}
+		}
+	}
+	m.kept = needed
 }

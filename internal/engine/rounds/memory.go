@@ -5,7 +5,6 @@
 package rounds
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -25,13 +24,13 @@ type Memory struct {
 	changes map[addr.Instance]*plan.Change // the last one that was made of each instance
 	last    *plan.Plan                     // that was applied last; nil for none
 	known   map[plan.Dep]struct{}          // everything that deferred objects waited for and that became known
-	kept    []KeptValue
-	least   int // the smallest number of deferrals since known last grew
+	kept    map[addr.Instance][]kept       // see Keep
+	least   int                            // the smallest number of deferrals since known last grew
 }
 
 // New returns the memory of a run that begins at the given time.
 func New(at time.Time) *Memory {
-	return &Memory{at: at.UTC().Truncate(time.Second), seen: map[addr.Object]struct{}{}, settled: map[addr.Instance]struct{}{}, changes: map[addr.Instance]*plan.Change{}, known: map[plan.Dep]struct{}{}}
+	return &Memory{at: at.UTC().Truncate(time.Second), seen: map[addr.Object]struct{}{}, settled: map[addr.Instance]struct{}{}, changes: map[addr.Instance]*plan.Change{}, known: map[plan.Dep]struct{}{}, kept: map[addr.Instance][]kept{}}
 }
 
 // Time returns the time of the run, which has no fractions of a second; the zero time without a memory.
@@ -95,7 +94,7 @@ func (m *Memory) Forget(o addr.Object) {
 	defer m.mu.Unlock()
 	delete(m.seen, o)
 	delete(m.settled, o.Instance)
-	m.kept = slices.DeleteFunc(m.kept, func(k KeptValue) bool { return k.Of == o.Instance })
+	delete(m.kept, o.Instance)
 }
 
 // Applied notes that a plan was carried out without errors.
