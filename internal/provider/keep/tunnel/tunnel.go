@@ -145,6 +145,8 @@ func (t *Tunnel) dial(ctx context.Context) (net.Conn, error) {
 	return client.Dial(ctx, t.remote)
 }
 
+var errClosed = errors.New("the tunnel is closed")
+
 // connected returns a connection to the server, which may be a new one.
 func (t *Tunnel) connected(ctx context.Context) (*ssh.Client, error) {
 	t.dialing.Lock()
@@ -152,7 +154,10 @@ func (t *Tunnel) connected(ctx context.Context) (*ssh.Client, error) {
 	t.mu.Lock()
 	client := t.client
 	t.mu.Unlock()
-	if client != nil && client.Alive() {
+	switch {
+	case t.life.Err() != nil: // a client that was just closed may count as alive
+		return nil, errClosed
+	case client != nil && client.Alive():
 		return client, nil
 	}
 	client, err := ssh.Dial(ctx, t.server, nil)
@@ -163,7 +168,7 @@ func (t *Tunnel) connected(ctx context.Context) (*ssh.Client, error) {
 	defer t.mu.Unlock()
 	if t.life.Err() != nil {
 		client.Close()
-		return nil, errors.New("the tunnel is closed")
+		return nil, errClosed
 	}
 	if t.client != nil {
 		t.client.Close()
