@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/base/component"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -84,16 +85,16 @@ func (g *Graph) Cycles() [][]string {
 	for i, name := range names {
 		numbers[name] = int32(i)
 	}
-	next := make([][]link, len(names))
+	next := make([][]int32, len(names))
 	for i, name := range names {
 		for earlier := range g.edges[name] {
-			next[i] = append(next[i], link{to: numbers[earlier]})
+			next[i] = append(next[i], numbers[earlier])
 		}
 	}
-	_, component := components(next)
+	_, number := component.Find(next, func(to int32) int32 { return to })
 	members := map[int32][]string{}
 	for i, name := range names {
-		members[component[i]] = append(members[component[i]], name)
+		members[number[i]] = append(members[number[i]], name)
 	}
 	found := slices.DeleteFunc(slices.Collect(maps.Values(members)), func(set []string) bool { return len(set) == 1 })
 	slices.SortFunc(found, func(a, b []string) int { return cmp.Compare(a[0], b[0]) })

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/base/component"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -28,6 +29,14 @@ type relation struct {
 	deletions map[addr.ConfigResource][]int32
 	outside   map[addr.ConfigResource][]addr.ConfigResource // recorded dependencies of objects in the state without a change
 }
+
+// link is an edge from a node of a relation to another.
+type link struct {
+	to       int32
+	recorded bool
+}
+
+func (l link) end() int32 { return l.to }
 
 // group is a set of changes that are depended on as one. One of the fields is set, or block and deletions.
 // It includes deposed objects.
@@ -223,9 +232,9 @@ func (r *relation) newNode(g group) int32 {
 // Groups keep their members.
 func (r *relation) untangle(changes int) {
 	for pass := 0; ; pass++ {
-		order, component := components(r.uses)
+		order, number := component.Find(r.uses, link.end)
 		n := len(order)
-		if n == 0 || int(component[order[n-1]]) == n || pass == 2 {
+		if n == 0 || int(number[order[n-1]]) == n || pass == 2 {
 			slices.Reverse(order)
 			r.order = order
 			return
@@ -233,7 +242,7 @@ func (r *relation) untangle(changes int) {
 		for v := range r.uses {
 			r.uses[v] = slices.DeleteFunc(r.uses[v], func(l link) bool {
 				member := v >= changes && int(l.to) < changes
-				return component[v] == component[l.to] && !member && (pass > 0 || !l.recorded)
+				return number[v] == number[l.to] && !member && (pass > 0 || !l.recorded)
 			})
 		}
 	}

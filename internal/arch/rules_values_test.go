@@ -5,6 +5,7 @@ var baseRules = map[string]rule{
 	"base/bug":            {pure: true, modules: none, why: "what a panic was does not depend on the task"},
 	"base/bounds":         {pure: true, modules: []string{hcl, cty}, why: "what a text or value may ask of the machine does not depend on what it is for"},
 	"base/compat":         {may: []string{"base/pattern"}, pure: true, modules: none, why: "a name and a version are chosen by a text, whatever they have an effect on"},
+	"base/component":      {pure: true, modules: none, why: "which nodes lead to each other does not depend on what they stand for"},
 	"base/effort":         {pure: true, modules: none, why: "how much work a hash is does not depend on what is hashed"},
 	"base/detach":         {may: []string{"base/bug"}, pure: true, modules: none, why: "leaving work behind does not depend on what it is"},
 	"base/childenv":       {pure: true, modules: none, why: "which variables a program may see does not depend on what it is started for"},
@@ -46,7 +47,7 @@ var namesRules = map[string]rule{
 // modelRules hold for states, plans and events.
 var modelRules = map[string]rule{
 	"state":                 {may: []string{"base/bug", "base/jsonvalue", "addr", "base/bounds", "diag", "values/fingerprint", "values/schema", "values/value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
-	"plan":                  {may: []string{"addr", "diag", "values/leak", "values/schema", "values/value", "state"}, pure: true, modules: []string{cty}, why: "a plan is data, and ordering it is a pure function: no live value may meet it"},
+	"plan":                  {may: []string{"addr", "base/component", "diag", "values/leak", "values/schema", "values/value", "state"}, pure: true, modules: []string{cty}, why: "a plan is data, and ordering it is a pure function: no live value may meet it"},
 	"event":                 {may: []string{"addr", "diag", "plan"}, pure: true, modules: none, why: "what is seen of a run has no values: an observer that knew the engine could reach them"},
 	"state/store":           {may: []string{"addr", "diag", "base/safefile", "state"}, why: "where a state is kept must not depend on what made it"},
 	"model/document":        {may: []string{"addr", "state", "state/store"}, pure: true, modules: []string{uuid}, why: "what keeps results from getting lost is the same on every medium, and knows none"},

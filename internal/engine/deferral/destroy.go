@@ -83,7 +83,7 @@ func (d *Destructions) wait(c *plan.Change, on addr.Instance) (again bool) {
 		if d.waits == nil {
 			d.waits = findWaits(d.Set, d.Changes)
 		}
-		if d.waits.leadTo(on, c.Addr) {
+		if d.waits.leadTo(later.WaitsFor[0], c.Addr) {
 			d.Stuck = append(d.Stuck, later)
 			break
 		}

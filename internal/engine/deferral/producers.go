@@ -1,8 +1,6 @@
 package deferral
 
 import (
-	"slices"
-
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -20,22 +18,27 @@ type Producers struct {
 // made again then. Stuck has the changes that a deferred object waits for, which is the first of WaitsFor: no
 // later plan could make them either.
 func (p *Producers) Defer(changes []*plan.Change) (again bool, stuck []*plan.Deferral) {
-	waits := findWaits(p.Set, p.Changes)
+	var list []*plan.Deferral
 	for _, c := range changes {
-		users := p.Users(c)
-		if len(users) == 0 {
-			continue
-		}
 		later := &plan.Deferral{Change: c, Reason: plan.DeferredPrereq}
-		for _, u := range users {
+		for _, u := range p.Users(c) {
 			later.WaitsFor = append(later.WaitsFor, plan.Dep{Resource: u.Abs(), Key: u.Key})
 		}
-		if i := slices.IndexFunc(users, func(u addr.Instance) bool { return waits.leadTo(u, c.Addr) }); i >= 0 {
-			later.WaitsFor = later.WaitsFor[i : i+1]
+		if len(later.WaitsFor) > 0 {
+			list = append(list, later)
+		}
+	}
+	if len(list) == 0 {
+		return false, nil
+	}
+	for i, by := range findWaits(p.Set, p.Changes).closing(list) {
+		later := list[i]
+		if by >= 0 {
+			later.WaitsFor = later.WaitsFor[by : by+1]
 			stuck = append(stuck, later)
 			continue
 		}
-		p.Seeds[c.Addr], again = later, true
+		p.Seeds[later.Change.Addr], again = later, true
 	}
 	return again, stuck
 }

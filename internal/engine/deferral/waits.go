@@ -4,26 +4,31 @@ import (
 	"slices"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/base/component"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// waits has everything that deferred objects wait for: each other, and the changes that the plan makes.
+// waits is a graph of everything that deferred objects wait for: each other, and the changes that the plan
+// makes. Its nodes are instances, and groups of instances that dependencies refer to as one, which lead to
+// their members. So the graph has few more links than there are dependencies.
 type waits struct {
-	at      map[addr.Instance][]*waiting
-	of      map[addr.ConfigResource][]*waiting
-	generic []*waiting // blocks whose instances are unknown
+	nodes map[any]int32 // by addr.Instance or, for a group, by addr.AbsResource, plan.Span, block or call
+	next  [][]int32
+	seen  []int32  // the last search that has reached a node
+	last  int32    // the number of the last search, starting at 1
+	whole int32    // the number of the last search for everything that an object waits for
+	from  plan.Dep // that object
 }
 
-// waiting is a deferred instance or block, or a change.
-type waiting struct {
-	addr.Instance
-	itself plan.Instances
-	deps   []plan.Dep
-}
+// The groups of instances whose keys, or the ones of modules around them, are not known.
+type (
+	block addr.ConfigResource
+	call  addr.Module // those in it
+)
 
 // findWaits returns everything that the entries of a set, and changes, wait for.
 func findWaits(s *Set, changes map[addr.Object]*plan.Change) *waits {
-	w := &waits{at: map[addr.Instance][]*waiting{}, of: map[addr.ConfigResource][]*waiting{}}
+	w := &waits{nodes: map[any]int32{}}
 	for _, d := range s.List() {
 		w.add(d.Change.Addr, d.WaitsFor)
 	}
@@ -36,61 +41,128 @@ func findWaits(s *Set, changes map[addr.Object]*plan.Change) *waits {
 }
 
 func (w *waits) add(a addr.Instance, deps []plan.Dep) {
-	n := &waiting{Instance: a, deps: deps}
-	n.itself.Add(a)
-	if a.Unkeyed() {
-		w.generic = append(w.generic, n)
-		return
+	n := w.node(a)
+	for _, d := range deps {
+		w.next[n] = append(w.next[n], w.referred(d)...)
 	}
-	w.at[a] = append(w.at[a], n)
-	w.of[a.Config()] = append(w.of[a.Config()], n)
 }
 
-// leadTo reports whether an object waits for another one, directly or through others.
-func (w *waits) leadTo(from, to addr.Instance) bool {
-	var target plan.Instances
-	target.Add(to)
-	seen, known := map[*waiting]struct{}{}, map[plan.Dep]struct{}{}
-	queue := w.at[from]
-	for _, n := range w.generic {
-		if n.Config() == from.Config() {
-			queue = append(slices.Clip(queue), n)
+// node returns the node of an instance.
+func (w *waits) node(a addr.Instance) int32 {
+	n, known := w.get(a)
+	if !known {
+		for _, g := range groups(a) {
+			from, _ := w.get(g)
+			w.next[from] = append(w.next[from], n)
 		}
 	}
-	for len(queue) > 0 {
-		n := queue[0]
-		queue = queue[1:]
-		if _, again := seen[n]; again {
-			continue
+	return n
+}
+
+// get returns the node with a name, which it adds unless it is known.
+func (w *waits) get(name any) (n int32, known bool) {
+	if n, known = w.nodes[name]; !known {
+		n = int32(len(w.next))
+		w.nodes[name] = n
+		w.next, w.seen = append(w.next, nil), append(w.seen, 0)
+	}
+	return n, known
+}
+
+// groups returns the groups that an instance belongs to.
+func groups(a addr.Instance) (out []any) {
+	if !a.Unkeyed() {
+		out = append(out, a.Abs())
+		for _, s := range plan.Spans(a) {
+			out = append(out, s)
 		}
-		seen[n] = struct{}{}
-		for _, d := range n.deps {
-			if target.Touched(d) {
+		return out
+	}
+	out = append(out, block(a.Config()), call(addr.RootModule))
+	for m := a.Module.Module(); !m.IsRoot(); m, _ = m.Parent() {
+		out = append(out, call(m))
+	}
+	return out
+}
+
+// referred returns the nodes that a dependency refers to.
+func (w *waits) referred(d plan.Dep) []int32 {
+	if d.Resource.Resource == (addr.Resource{}) {
+		n, _ := w.get(call(d.Resource.Module.Module()))
+		return []int32{n}
+	}
+	unkeyed, _ := w.get(block(d.Resource.Config()))
+	var n int32
+	switch {
+	case d.Modules:
+		n, _ = w.get(d.Span())
+	case d.All:
+		n, _ = w.get(d.Resource)
+	default:
+		n = w.node(d.Resource.Instance(d.Key))
+	}
+	return []int32{n, unkeyed}
+}
+
+// search follows dependencies from an object, until done returns true for a node that it reaches. It stays
+// among the nodes for which within returns true.
+func (w *waits) search(from plan.Dep, within, done func(int32) bool) bool {
+	w.last++
+	left := slices.DeleteFunc(w.referred(from), func(n int32) bool { return !within(n) })
+	for len(left) > 0 {
+		n := left[len(left)-1]
+		left = left[:len(left)-1]
+		for _, to := range w.next[n] {
+			if w.seen[to] == w.last || !within(to) {
+				continue
+			}
+			if w.seen[to] = w.last; done(to) {
 				return true
 			}
-			if _, again := known[d]; !again {
-				known[d] = struct{}{}
-				queue = append(slices.Clip(queue), w.referred(d)...)
-			}
+			left = append(left, to)
 		}
 	}
 	return false
 }
 
-// referred returns the objects that a dependency refers to.
-func (w *waits) referred(d plan.Dep) (out []*waiting) {
-	for _, n := range w.generic {
-		if d.MayRefer(n.Instance) {
-			out = append(out, n)
+// leadTo reports whether an object waits for another one, directly or through others. As long as it is asked
+// about the same object, it searches once.
+func (w *waits) leadTo(from plan.Dep, to addr.Instance) bool {
+	if w.whole == 0 || w.whole != w.last || w.from != from {
+		w.search(from, func(int32) bool { return true }, func(int32) bool { return false })
+		w.whole, w.from = w.last, from
+	}
+	return w.seen[w.node(to)] == w.whole
+}
+
+// closing returns for each deferral the index in WaitsFor of the first object that itself waits for the
+// deferred one, -1 if none does. Both are in one component of the graph with all these deferrals then: it
+// searches only there, which is usually nowhere.
+func (w *waits) closing(list []*plan.Deferral) []int {
+	links := make([][]int32, len(list))
+	for i, d := range list {
+		w.node(d.Change.Addr)
+		for _, on := range d.WaitsFor {
+			links[i] = append(links[i], w.referred(on)...)
 		}
 	}
-	if !d.All && !d.Modules {
-		return append(out, w.at[d.Resource.Instance(d.Key)]...)
+	next := slices.Clone(w.next)
+	for i, d := range list {
+		n := w.node(d.Change.Addr)
+		next[n] = slices.Concat(next[n], links[i])
 	}
-	for _, n := range w.of[d.Resource.Config()] {
-		if n.itself.Touched(d) {
-			out = append(out, n)
+	_, number := component.Find(next, func(to int32) int32 { return to })
+	out := make([]int, len(list))
+	for i, d := range list {
+		n := w.node(d.Change.Addr)
+		ends := []int32{n}
+		for _, g := range groups(d.Change.Addr) {
+			ends = append(ends, w.nodes[g])
 		}
+		within := func(to int32) bool { return number[to] == number[n] }
+		out[i] = slices.IndexFunc(d.WaitsFor, func(on plan.Dep) bool {
+			return w.search(on, within, func(to int32) bool { return slices.Contains(ends, to) })
+		})
 	}
 	return out
 }
