@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -93,6 +94,7 @@ type Log struct {
 	next    uint64
 	header  []byte // the first frame, until it is written
 	pending *batch
+	spare   []byte // the room of the records that were written last
 	failed  error
 	lost    bool // the results of an ended operation are missing from the file
 	changes int
@@ -105,7 +107,7 @@ const resultSize = 256 << 10
 
 // batch is a group of records that become durable together, as one frame.
 type batch struct {
-	records []byte // comma-separated JSON
+	records []byte // a list in JSON, without its end
 	done    bool   // protected by Log.flushing
 	err     error
 }
@@ -198,7 +200,7 @@ func (l *Log) Folded(serial uint64, sum [32]byte) error {
 
 // FoldedFrame returns the frame that Folded writes, for appending to a journal left by an earlier run.
 func FoldedFrame(serial uint64, sum [32]byte, sealer Sealer) ([]byte, error) {
-	return sealedFrame(foldedRecord(serial, sum), sealer)
+	return sealedFrame(nil, slices.Concat([]byte{'['}, foldedRecord(serial, sum), []byte{']'}), sealer)
 }
 
 // foldedRecord returns the record of Folded.
@@ -282,7 +284,8 @@ func (l *Log) enqueue(record []byte) *batch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.pending == nil {
-		l.pending = &batch{}
+		l.pending = &batch{records: append(l.spare[:0], '[')}
+		l.spare = nil
 	} else {
 		l.pending.records = append(l.pending.records, ',')
 	}
@@ -291,11 +294,12 @@ func (l *Log) enqueue(record []byte) *batch {
 }
 
 // await returns when a batch is durable. The first goroutine that gets to write does so for all records in
-// the batch.
+// the batch, after the other goroutines that could run had the chance to add theirs.
 func (l *Log) await(b *batch) error {
 	l.flushing <- struct{}{}
 	defer func() { <-l.flushing }()
 	if !b.done {
+		runtime.Gosched()
 		l.flush(b)
 	}
 	return b.err
@@ -309,27 +313,36 @@ func (l *Log) flush(b *batch) {
 	l.header = nil
 	l.mu.Unlock()
 
-	b.done, b.err = true, failed
+	b.done = true
+	b.records = append(b.records, ']')
+	b.err = failed
 	if b.err == nil {
 		b.err = bug.Catch(func() error { return l.write(header, b.records) }) // others wait for the batch
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if b.err != nil {
-		l.mu.Lock()
 		l.failed = b.err
-		l.mu.Unlock()
 	}
+	if cap(b.records) <= mostSpare {
+		l.spare = b.records
+	}
+	b.records = nil
 }
+
+// mostSpare is how many bytes of room are kept for further records.
+const mostSpare = 1 << 20
 
 // write writes one frame, after the header if there is one, and synchronizes the file.
 func (l *Log) write(header, records []byte) error {
-	text, err := sealedFrame(records, l.sealer)
+	text, err := sealedFrame(header, records, l.sealer)
 	if err != nil {
 		return err
 	}
 	if uint64(len(text)) > math.MaxUint32 {
 		return errors.New("writing the journal: the results of one moment are larger than 4 GiB")
 	}
-	if _, err := l.file.Write(slices.Concat(header, text)); err != nil {
+	if _, err := l.file.Write(text); err != nil {
 		return fmt.Errorf("writing the journal: %w", err)
 	}
 	if err := l.file.Sync(); err != nil {
@@ -361,29 +374,32 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var errNoSealer = fmt.Errorf("%w: the configuration has no encryption that could decrypt it", ErrJournalSealed)
 
-// frame returns the line for a payload. The checksum covers the length too, so a damaged length is not
+// frame returns the line for a payload.
+func frame(payload []byte) []byte { return appendFrame(nil, payload) }
+
+// appendFrame appends the line for a payload. The checksum covers the length too, so a damaged length is not
 // followed.
-func frame(payload []byte) []byte {
-	b := fmt.Appendf(make([]byte, 0, payloadStart+len(payload)+1), "%08x %08x ", 0, len(payload))
+func appendFrame(b, payload []byte) []byte {
+	start := len(b)
+	b = slices.Grow(b, payloadStart+len(payload)+1)
+	b = fmt.Appendf(b, "%08x %08x ", 0, len(payload))
 	b = append(b, payload...)
-	sum := crc32.Checksum(b[lengthStart:], castagnoli)
-	copy(b, fmt.Appendf(nil, "%08x", sum))
+	sum := crc32.Checksum(b[start+lengthStart:], castagnoli)
+	copy(b[start:], fmt.Appendf(nil, "%08x", sum))
 	return append(b, '\n')
 }
 
-// sealedFrame returns the frame of a group of records: a JSON array of them, or a string with its encrypted
+// sealedFrame appends the frame of a group of records to b: their JSON array, or a string with its encrypted
 // form in base64.
-func sealedFrame(records []byte, sealer Sealer) ([]byte, error) {
-	payload := append(append([]byte{'['}, records...), ']')
+func sealedFrame(b, records []byte, sealer Sealer) ([]byte, error) {
 	if sealer != nil {
-		sealed, err := sealer.Seal(payload)
+		sealed, err := sealer.Seal(records)
 		if err != nil {
 			return nil, fmt.Errorf("encrypting the journal: %w", err)
 		}
-		if sealed == nil {
-			return frame(payload), nil
+		if sealed != nil {
+			records = append(base64.StdEncoding.AppendEncode([]byte{'"'}, sealed), '"')
 		}
-		payload = append(base64.StdEncoding.AppendEncode([]byte{'"'}, sealed), '"')
 	}
-	return frame(payload), nil
+	return appendFrame(b, records), nil
 }
