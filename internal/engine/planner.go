@@ -66,8 +66,8 @@ func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 	// To destroy, nothing is waited for: the configuration of a provider will not become known.
 	p.pool.Deferring, p.env.Deferring = req.AllowDeferral && req.Mode != plan.Destroy, req.AllowDeferral
 	result := p.result
-	if len(req.Invoke) > 0 {
-		result = resultFromState(p)
+	if len(req.Invoke) > 0 { // nothing becomes known before the actions are invoked
+		result, p.pool.OnlyKnown = resultFromState(p), true
 	}
 	opt := p.runOptions(req.Config, eval.Planning, result, req.Variables, p.plan.Timestamp)
 	opt.Forgetful = len(req.Invoke) == 0
