@@ -45,6 +45,7 @@ type PlanRequest struct {
 	LazyEphemeral     bool           // does not open instances that only write-only arguments need
 	RequireEphemeral  bool           // a plan that would store a sensitive attribute is an error
 	AllowDeferral     bool           // leaves objects that cannot be planned yet to a later plan
+	Advice            string         // the end of errors about blocks whose instances are unknown; "" for commands to run
 
 	// Generated is configuration that Generate made for this plan; Config has it too.
 	Generated []*Generated
