@@ -25,7 +25,9 @@ type waiting struct {
 func findWaits(s *Set, changes map[addr.Object]*plan.Change) *waits {
 	w := &waits{at: map[addr.Instance][]*waiting{}, of: map[addr.ConfigResource][]*waiting{}}
 	for _, d := range s.List() {
-		w.add(d.Change.Addr, d.WaitsFor)
+		if d.Change.Deposed == addr.Current { // nothing refers to the old object of a replacement
+			w.add(d.Change.Addr, d.WaitsFor)
+		}
 	}
 	for o, c := range changes {
 		if o.Deposed == addr.Current && c.Action != plan.NoOp {
