@@ -198,6 +198,7 @@ type PlanOptions struct {
 	Invoke            []addr.Instance // actions: the plan invokes them, in this order, and changes nothing
 	Generated         []*Generated    // by Generate, and in the configuration since
 	Soft              context.Context // ends on the first interrupt: work under way is finished, nothing new starts
+	Advice            string          // the end of errors about blocks whose instances are unknown; commands to run if it is empty
 }
 
 // Plan plans. The plan is returned, for showing, also when there were errors; it cannot be applied then. The
@@ -229,7 +230,7 @@ func (o *Operation) request(cfg *blocks.Config, opt PlanOptions) engine.PlanRequ
 	req := engine.PlanRequest{
 		Config: cfg, State: o.State(), Mode: opt.Mode, Variables: opt.Variables, Targets: opt.Targets, Excludes: opt.Excludes,
 		ForceReplace: opt.ForceReplace, AssumeUnchanged: opt.AssumeUnchanged, Places: opt.Places, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral,
-		RequireEphemeral: opt.RequireEphemeral, AllowDeferral: opt.AllowDeferral,
+		RequireEphemeral: opt.RequireEphemeral, AllowDeferral: opt.AllowDeferral, Advice: opt.Advice,
 		Invoke: opt.Invoke, Generated: opt.Generated, Soft: opt.Soft,
 	}
 	if o.File != nil {

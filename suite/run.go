@@ -88,6 +88,7 @@ func (r *fileRun) carryOut(ctx context.Context, out *Run, op *mayfly.Operation, 
 	o := out.Options
 	opt := mayfly.PlanOptions{
 		Variables: vars, Targets: o.Targets, Excludes: o.Excludes, ForceReplace: o.Replace, Places: o.Places, SkipRefresh: o.SkipRefresh,
+		Advice: out.advise(),
 	}
 	if o.RefreshOnly {
 		opt.Mode = plan.RefreshOnly
@@ -155,6 +156,20 @@ func applyRounds(ctx context.Context, op *mayfly.Operation, rounds *mayfly.Round
 		diags = append(diags, more...)
 	}
 	return applied, diags
+}
+
+// advise says how a run of a test goes on where instances will be known only after an apply.
+func (r *Run) advise() string {
+	var way string
+	switch {
+	case r.TestRun.Plan:
+		way = "The run only plans. To plan and apply in turn until everything is known, leave out command = plan and write in the run block:"
+	case r.Options.RefreshOnly:
+		way = "The run only refreshes. To plan and apply in turn until everything is known, leave out mode = refresh-only and write in the run block:"
+	default:
+		way = "To plan and apply in turn until everything is known, write in the run block:"
+	}
+	return way + "\n  converge = true\n\nOr give the objects that the value is made of known attributes, in override_resource blocks with override_during = plan."
 }
 
 // changing returns the managed objects that a plan changes.

@@ -257,6 +257,7 @@ var lifeName = regexp.MustCompile(`\bn(\d+)\b`)
 
 // follow follows the advice of errors. It returns the objects to replace.
 func (l *life) follow(diags diag.List) (replace []string) {
+	asked := map[*lifeBlock]bool{} // one error for each instance
 	for _, d := range diags {
 		if d.Severity != diag.Error {
 			continue
@@ -267,10 +268,10 @@ func (l *life) follow(diags diag.List) (replace []string) {
 			m := lifeName.FindStringSubmatch(d.Address)
 			i, _ := strconv.Atoi(m[1])
 			for _, b := range l.config.blocks {
-				if b.i == i && b.first {
+				if b.i == i && b.first && !asked[b] {
 					l.t.Errorf("got an error that asks for create_before_destroy of %s, which has it", d.Address)
 				}
-				b.first = b.first || b.i == i
+				b.first, asked[b] = b.first || b.i == i, asked[b] || b.i == i
 			}
 		case "Deferred object would not get a value": // its way out is another configuration
 			l.over = true

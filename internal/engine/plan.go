@@ -53,7 +53,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	made = !p.plan.Errored
 	span.SetNumber(trace.Changes, int64(len(p.plan.Changes)))
 	noteDecisions(ctx, p.plan)
-	return p.plan, selection.AdviseExclude(provider.OneInterrupt(provider.WithoutRepeats(diags)), req.Excludes)
+	return p.plan, selection.Advise(provider.OneInterrupt(provider.WithoutRepeats(diags)), req.Excludes, req.Advice)
 }
 
 // attempt makes a plan. Which replacements have to be deferred as a whole is known at the end, and then

@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -80,7 +81,7 @@ func invoked(p *planner, t *future.Task, a addr.Instance) *eval.Instance {
 
 // notInvoked returns an error about an address that the user asks for.
 func notInvoked(a addr.Instance, why string) diag.List {
-	return diag.Errorf("Action cannot be invoked", "-invoke names %s. %s", a, why)
+	return diag.Errorf("Action cannot be invoked", "-invoke names %s. %s%s", a, why, selection.ShownKey(a))
 }
 
 // undeclaredAction says that the configuration does not declare an action, with the one that is meant or

@@ -45,6 +45,7 @@ type PlanRequest struct {
 	LazyEphemeral     bool           // does not open instances that only write-only arguments need
 	RequireEphemeral  bool           // a plan that would store a sensitive attribute is an error
 	AllowDeferral     bool           // leaves objects that cannot be planned yet to a later plan
+	Advice            string         // the end of errors about blocks whose instances are unknown; "" for commands to run
 
 	// Generated is configuration that Generate made for this plan; Config has it too.
 	Generated []*Generated
@@ -66,8 +67,8 @@ func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 	// To destroy, nothing is waited for: the configuration of a provider will not become known.
 	p.pool.Deferring, p.env.Deferring = req.AllowDeferral && req.Mode != plan.Destroy, req.AllowDeferral
 	result := p.result
-	if len(req.Invoke) > 0 {
-		result = resultFromState(p)
+	if len(req.Invoke) > 0 { // nothing becomes known before the actions are invoked
+		result, p.pool.OnlyKnown = resultFromState(p), true
 	}
 	opt := p.runOptions(req.Config, eval.Planning, result, req.Variables, p.plan.Timestamp)
 	opt.Forgetful = len(req.Invoke) == 0

@@ -81,6 +81,7 @@ func config() string {
 type site struct {
 	*testing.T
 	dir, cloud, log string
+	home            string // of the user, with the journals of states in providers
 	backend         string // a terraform block; "" for the local state
 	calls           *simlog.Reader
 }
@@ -90,7 +91,7 @@ func newSite(t *testing.T) *site { return newSharedSite(t, "") }
 // newSharedSite returns a site whose state is in a backend.
 func newSharedSite(t *testing.T, backend string) *site {
 	t.Helper()
-	s := &site{T: t, cloud: t.TempDir(), log: filepath.Join(t.TempDir(), "rpc.log"), backend: backend}
+	s := &site{T: t, cloud: t.TempDir(), home: t.TempDir(), log: filepath.Join(t.TempDir(), "rpc.log"), backend: backend}
 	s.calls = simlog.NewReader(s.log)
 	s.enter(t.TempDir())
 	return s
@@ -107,7 +108,7 @@ func (s *site) enter(dir string) {
 func (s *site) command(stdout, stderr io.Writer, args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, stdout, stderr
-	cmd.Env = append(os.Environ(), simcloud.EnvDir+"="+s.cloud, simcloud.EnvLog+"="+s.log)
+	cmd.Env = append(os.Environ(), simcloud.EnvDir+"="+s.cloud, simcloud.EnvLog+"="+s.log, "XDG_STATE_HOME="+s.home)
 	// A group of its own: a signal can be sent to the program with its plugins, and what is left can be
 	// ended.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

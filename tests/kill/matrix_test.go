@@ -34,6 +34,9 @@ func (e ending) String() string {
 // between is how many calls after a signal the next one follows.
 const between = 3
 
+// stateStore is a terraform block with a state store in a provider, whose states are in the cloud of a site.
+const stateStore = "terraform {\n  state_store \"sim_files\" {\n    provider \"sim\" {}\n    dir = \"matrix\"\n  }\n}\n"
+
 var endings = []ending{
 	{[]syscall.Signal{syscall.SIGINT}, true},
 	{[]syscall.Signal{syscall.SIGTERM}, true},
@@ -45,9 +48,12 @@ var endings = []ending{
 // write anything, to disks, plugins and servers. An ending comes at other points for each store. The variable
 // MAYFLY_TEST_KILLS replaces their number.
 func TestMatrix(t *testing.T) {
-	for shift, store := range []string{"local", "pg", "s3"} {
+	for shift, store := range []string{"local", "pg", "s3", "provider"} {
 		t.Run(store, func(t *testing.T) {
 			block := func() string { return "" }
+			if store == "provider" {
+				block = func() string { return stateStore }
+			}
 			for _, kind := range services.Kinds {
 				if kind.Name == store {
 					server, states := kind.Start(t), new(atomic.Int32)

@@ -34,7 +34,8 @@ func points(t *testing.T) int {
 }
 
 // TestSIGKILLShared kills the program and its plugins, and goes on on another machine, which has nothing
-// but the configuration.
+// but the configuration, or in another directory if the state is in a provider, whose journal is on the
+// machine.
 func TestSIGKILLShared(t *testing.T) {
 	n := points(t)
 	for _, kind := range services.Kinds {
@@ -46,6 +47,7 @@ func TestSIGKILLShared(t *testing.T) {
 			})
 		})
 	}
+	t.Run("provider", func(t *testing.T) { sharedKill(t, n, func(*testing.T) string { return stateStore }) })
 }
 
 func sharedKill(t *testing.T, n int, backend func(*testing.T) string) {

@@ -30,7 +30,9 @@ type (
 func findWaits(s *Set, changes map[addr.Object]*plan.Change) *waits {
 	w := &waits{nodes: map[any]int32{}}
 	for _, d := range s.List() {
-		w.add(d.Change.Addr, d.WaitsFor)
+		if d.Change.Deposed == addr.Current { // nothing refers to the old object of a replacement
+			w.add(d.Change.Addr, d.WaitsFor)
+		}
 	}
 	for o, c := range changes {
 		if o.Deposed == addr.Current && c.Action != plan.NoOp {

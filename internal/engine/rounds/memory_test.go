@@ -90,6 +90,8 @@ func TestStuck(t *testing.T) {
 	plans := func(changes []*plan.Change, deferrals ...*plan.Deferral) *plan.Plan {
 		return &plan.Plan{Changes: changes, Deferrals: deferrals}
 	}
+	old := deferral(w, on(v))
+	old.Change = &plan.Change{Addr: w, Deposed: "0123abcd", Action: plan.Delete}
 	creates, keeps := []*plan.Change{change(w, plan.Create)}, []*plan.Change{change(w, plan.NoOp)}
 	tests := map[string]struct {
 		last, next *plan.Plan
@@ -101,6 +103,7 @@ func TestStuck(t *testing.T) {
 		"errored":                      {nil, &plan.Plan{Deferrals: []*plan.Deferral{deferral(x)}, Errored: true}, false},
 		"less":                         {plans(creates, deferral(x), deferral(v)), plans(keeps, deferral(x)), false},
 		"waited for it":                {plans(creates, deferral(anyOf(x), on(w))), plans(keeps, deferral(x), deferral(v)), false},
+		"its old object must stay":     {plans(creates, deferral(anyOf(x), on(w))), plans([]*plan.Change{change(x, plan.Update)}, old), false},
 		"waits for ever":               {plans(creates, deferral(x)), plans(keeps, deferral(x)), true},
 		"other changes":                {plans(creates, deferral(x)), plans([]*plan.Change{change(v, plan.Update)}, deferral(x)), true},
 		"changes in every plan":        {plans(creates, deferral(x, on(w))), plans([]*plan.Change{change(w, plan.Update)}, deferral(x, on(w))), true},

@@ -99,6 +99,9 @@ func pendingOf(p *plan.Plan) *pending {
 		}
 	}
 	for _, d := range p.Deferrals {
+		if d.Change.Deposed != addr.Current { // the old object of a replacement, which nothing refers to
+			continue
+		}
 		out.altered.Add(d.Change.Addr)
 		if d.Change.Addr.Unkeyed() {
 			out.deferred = append(out.deferred, d.Change.Addr)

@@ -5,10 +5,9 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// AdviseExclude completes errors about blocks whose instances are unknown: the last one gets a command that
-// applies everything else first. The command names all of these blocks, because a plan fails as long as one
-// remains; their dependents are left out with them. If there are such errors, the result is sorted.
-func AdviseExclude(diags diag.List, excludes []addr.Target) diag.List {
+// Advise completes errors about blocks whose instances are unknown: the last one gets the advice, or if that
+// is empty, commands that apply everything else first. If there are such errors, the result is sorted.
+func Advise(diags diag.List, excludes []addr.Target, advice string) diag.List {
 	sorted := diags.Sorted()
 	var blocks []string
 	last := 0
@@ -20,6 +19,16 @@ func AdviseExclude(diags diag.List, excludes []addr.Target) diag.List {
 	if len(blocks) == 0 {
 		return diags
 	}
+	if advice == "" {
+		advice = adviseExclude(blocks, excludes)
+	}
+	sorted[last].Detail += "\n\n" + advice
+	return sorted
+}
+
+// adviseExclude returns commands that apply everything but the blocks first. They name all of them, because a
+// plan fails as long as one remains; their dependents are left out with them.
+func adviseExclude(blocks []string, excludes []addr.Target) string {
 	these := "this"
 	if len(blocks) > 1 {
 		these = "these"
@@ -31,6 +40,5 @@ func AdviseExclude(diags diag.List, excludes []addr.Target) diag.List {
 	for _, given := range excludes {
 		command += " -exclude=" + diag.Argument(given.String())
 	}
-	sorted[last].Detail += "\n\nTo create everything else first, then " + these + ", run:\n  " + command + "\n  mayfly apply\n\nOr let the plan find that out, and go on by itself:\n  mayfly apply -converge"
-	return sorted
+	return "To create everything else first, then " + these + ", run:\n  " + command + "\n  mayfly apply\n\nOr let the plan find that out, and go on by itself:\n  mayfly apply -converge"
 }

@@ -160,6 +160,10 @@ func TestUnmatched(t *testing.T) {
 		{`module.teer["a"]`, `Did you mean module.tree["a"]?`},
 		{`module.tree["a"].t.innre`, `Did you mean module.tree["a"].t.inner?`},
 		{"module.tree[0].t.innre", "Did you mean module.tree.t.inner?"},
+		{`t.texts["*"]`, `selects nothing. In plans, ["*"] stands for keys that are not known yet. For all instances, use -target=t.texts.`},
+		{`t.numbers["*"]`, "There is t.numbers[3]. Without a key, the address is that of all instances. In plans,"},
+		{`module.tree["*"].t.inner`, "use -target=module.tree.t.inner."},
+		{`module.pair["*"]`, "use -target=module.pair."},
 	} {
 		got := New(targets(t, row.option), nil).Unmatched(tree, slices.Values(known), nil, config.OptionPlaces{})
 		if (len(got) > 0) != (row.want != "") || len(got) > 0 && !strings.Contains(got[0].Detail, row.want) {

@@ -18,12 +18,12 @@ func UnmatchedReplace(tree *config.Tree, p *plan.Plan, places config.Places) dia
 	var diags diag.List
 	for i, a := range p.ForceReplace {
 		near, ok := planned(p, a)
-		if ok || deferred(p, a) {
+		if ok || deferred(p, a) && ShownKey(a) == "" {
 			continue
 		}
 		place := places.At(i)
 		if p.Prior == nil || p.Prior.Instance(a) == nil { // or it has the key that it had before
-			near.wrong, near.right = tree.WrongKey(addr.Target{Module: a.Module, Resource: &a.Resource, Key: a.Key})
+			near.wrong, near.right = tree.WrongKey(only(a))
 		}
 		d := near.report(a, place != nil)
 		d.Subject = place
@@ -54,7 +54,7 @@ func UnmatchedAssumed(p *plan.Plan, assumed []addr.Instance) diag.List {
 		if !used[a] {
 			diags = append(diags, diag.Diagnostic{
 				Severity: diag.Warning, Summary: "Nothing matches -assume-unchanged",
-				Detail: fmt.Sprintf("%s has no ephemeral attribute in this plan that could not be compared, so -assume-unchanged=%q has no effect.", a, a),
+				Detail: fmt.Sprintf("%s has no ephemeral attribute in this plan that could not be compared, so -assume-unchanged=%q has no effect.%s", a, a, ShownKey(a)),
 			})
 		}
 	}
@@ -78,7 +78,7 @@ func (o optionReplace) String() string { return fmt.Sprintf("-replace=%q", addr.
 
 // planned reports whether the plan has an instance; if not, it returns similar ones.
 func planned(p *plan.Plan, a addr.Instance) (replaceable, bool) {
-	covered := addr.Target{Module: a.Module, Resource: &a.Resource, Key: a.Key}
+	covered := only(a)
 	near := replaceable{blocks: map[addr.ConfigResource]bool{}, instances: map[addr.Instance]bool{}}
 	for _, c := range p.Changes {
 		switch {
@@ -119,10 +119,10 @@ func (near replaceable) report(a addr.Instance, argument bool) diag.Diagnostic {
 		}
 		return d
 	case len(near.others) > 0:
-		d.Detail = fmt.Sprintf("There is no resource instance %s. To replace other instances of the resource, use one or more of these %s:%s", a, these, replacing(near.others, argument))
+		d.Detail = fmt.Sprintf("There is no resource instance %s.%s To replace other instances of the resource, use one or more of these %s:%s", a, ShownKey(a), these, replacing(near.others, argument))
 		return d
 	}
-	d.Detail = fmt.Sprintf("There is no resource instance %s in this plan, so %s has no effect.", a, useless)
+	d.Detail = fmt.Sprintf("There is no resource instance %s in this plan, so %s has no effect.%s", a, useless, ShownKey(a))
 	if meant := near.similar(a); meant != "" {
 		d.Severity = diag.Error
 		d.Detail += fmt.Sprintf(" Did you mean %s?", meant)

@@ -31,12 +31,14 @@ func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], 
 		{"target", "selects nothing", s.targeted, s.targets, places.Targets},
 		{"exclude", "leaves nothing out", s.excluding, s.excludes, places.Excludes},
 	} {
-		matched := make([]bool, len(o.targets))
+		matched, shown := make([]bool, len(o.targets)), make([]bool, len(o.targets))
 		for a := range known {
 			if a.Unkeyed() {
 				for i, t := range o.targets {
 					why, _ := tree.WrongKey(t)
-					matched[i] = matched[i] || why == "" && mayBe(t, a)
+					_, star := withoutAnyKey(t)
+					may := why == "" && mayBe(t, a)
+					matched[i], shown[i] = matched[i] || may && !star, shown[i] || may && star
 				}
 				continue
 			}
@@ -49,10 +51,18 @@ func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], 
 			if there == nil {
 				there = newInventory(tree, known, called)
 			}
-			if why, severity := there.lacks(t); why != "" {
-				d := diag.Diagnostic{Severity: severity, Summary: "Nothing matches -" + o.name, Detail: fmt.Sprintf("The option -%s=%q %s. %s", o.name, t, o.none, why)}
+			why, severity := there.lacks(t)
+			none, option := o.none, o.name
+			if shown[i] {
+				none += " yet"
+			}
+			if o.places.At(i) != nil {
+				option = ""
+			}
+			if why = strings.TrimPrefix(why+shownKey(t, option), " "); why != "" {
+				d := diag.Diagnostic{Severity: severity, Summary: "Nothing matches -" + o.name, Detail: fmt.Sprintf("The option -%s=%q %s. %s", o.name, t, none, why)}
 				if d.Subject = o.places.At(i); d.Subject != nil {
-					d.Summary, d.Detail = "Nothing matches "+o.name, fmt.Sprintf("The address %s in the argument %q %s. %s", t, o.name, o.none, why)
+					d.Summary, d.Detail = "Nothing matches "+o.name, fmt.Sprintf("The address %s in the argument %q %s. %s", t, o.name, none, why)
 				}
 				diags = append(diags, d)
 			}
@@ -165,12 +175,12 @@ func InState[T any](all iter.Seq2[addr.Instance, T], t addr.Target) string {
 		}
 	}, nil)
 	if others, _ := v.others(t); len(others) > 0 {
-		return thereIs(others)
+		return thereIs(others) + shownKey(t, "")
 	}
 	if near := v.near(t); near != "" {
 		return fmt.Sprintf(" Did you mean %s?", near)
 	}
-	return ""
+	return shownKey(t, "")
 }
 
 // InConfiguration suggests the intended address of an instance that no block declares, in a paragraph after

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -329,6 +330,22 @@ func TestReattachErrors(t *testing.T) {
 		if m, err := ParseReattach(env); err != nil || len(m) > 0 {
 			t.Errorf("ParseReattach(%q): got %v, %v, want none", env, m, err)
 		}
+	}
+	both, err := ParseReattach(`{"registry.terraform.io/hashicorp/a": {"ProtocolVersion": 5, "Addr": {"Network": "unix"}},
+		"registry.opentofu.org/x/b": {"ProtocolVersion": 6, "Addr": {"Network": "unix"}}, "registry.terraform.io/x/b": {"ProtocolVersion": 5, "Addr": {"Network": "unix"}},
+		"example.com/x/c": {"ProtocolVersion": 6, "Addr": {"Network": "unix"}}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for p, c := range both {
+		got[p.String()] = c.ProtocolVersion
+	}
+	if want := map[string]int{
+		"registry.terraform.io/hashicorp/a": 5, "registry.opentofu.org/hashicorp/a": 5,
+		"registry.opentofu.org/x/b": 6, "registry.terraform.io/x/b": 5, "example.com/x/c": 6,
+	}; !maps.Equal(got, want) {
+		t.Errorf("ParseReattach: got the protocols %v, want %v", got, want)
 	}
 	at, err := resolve("unix", filepath.Join(t.TempDir(), "none"))
 	if err != nil {

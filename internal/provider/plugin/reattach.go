@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"strings"
 
@@ -67,7 +68,9 @@ func connect(name string, protocol int, dial func(context.Context) (net.Conn, er
 }
 
 // ParseReattach parses the value of TF_REATTACH_PROVIDERS, a JSON object that maps provider addresses to
-// where they listen. It returns nil for an empty string.
+// where they listen. It returns nil for an empty string. A provider at one of the default registries of
+// OpenTofu and Terraform stands for its namesake at the other one too, unless that is named itself: test
+// frameworks write one, and configurations may mean the other.
 //
 //	{"registry.opentofu.org/hashicorp/aws": {"Protocol": "grpc", "ProtocolVersion": 6, "Pid": 4711, "Test": true,
 //	  "Addr": {"Network": "unix", "String": "/tmp/plugin123"}}}
@@ -98,7 +101,23 @@ func ParseReattach(env string) (map[addr.Provider]*ReattachConfig, error) {
 		}
 		configs[p] = &ReattachConfig{Protocol: e.Protocol, ProtocolVersion: e.ProtocolVersion, Addr: at}
 	}
+	addNamesakes(configs)
 	return configs, nil
+}
+
+// addNamesakes adds the namesakes of providers at the other one of the two default registries.
+func addNamesakes(configs map[addr.Provider]*ReattachConfig) {
+	for p, c := range maps.Clone(configs) {
+		switch p.Hostname {
+		case addr.DefaultHost:
+			p.Hostname = addr.TerraformHost
+		case addr.TerraformHost:
+			p.Hostname = addr.DefaultHost
+		}
+		if configs[p] == nil {
+			configs[p] = c
+		}
+	}
 }
 
 // resolve returns the address of a socket. Other networks are refused.

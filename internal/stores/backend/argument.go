@@ -13,6 +13,7 @@ type Argument struct {
 	schema.Attribute
 	env   []string // variables that stand in for it, in order of falling precedence
 	where bool     // it says where states are
+	solid bool     // it cannot be an empty text
 }
 
 // Arguments are the arguments of a block, by name.
@@ -55,6 +56,12 @@ func (a Argument) About(text string) Argument {
 // Place makes the argument one that says where states are. It is shown in messages and recorded.
 func (a Argument) Place() Argument {
 	a.where = true
+	return a
+}
+
+// Solid makes the argument one that cannot be an empty text, which others take for no value.
+func (a Argument) Solid() Argument {
+	a.solid = true
 	return a
 }
 
@@ -112,6 +119,9 @@ func Declare(name string, args Arguments, blocks map[string]*schema.NestedBlock,
 		}
 		if a.where {
 			k.where = append(k.where, arg)
+		}
+		if a.solid {
+			k.solid = append(k.solid, arg)
 		}
 	}
 	slices.Sort(k.where)

@@ -37,13 +37,15 @@ const (
 type Kind struct {
 	Name string
 	// Block has the arguments. In the value of a configuration, an absent one is null, and so is an empty
-	// string. Complete requires the ones marked Required: a block may leave them to the environment or to
+	// text. Complete requires the ones marked Required: a block may leave them to the environment or to
 	// init.
 	Block *schema.Block
 	// env has the environment variables that stand in for an argument, in order of falling precedence.
 	env map[string][]string
 	// where has the names of the arguments that say where states are.
-	where   []string
+	where []string
+	// solid has the names of the arguments that cannot be empty texts.
+	solid   []string
 	service Service
 	// Provided is set for a state store of a provider.
 	Provided *Provided

@@ -37,7 +37,9 @@ func body(t *testing.T, src string) hcl.Body {
 func TestDecode(t *testing.T) {
 	for _, c := range []struct{ kind, src, want string }{
 		{"local", `path = "a"`, `path="a"`},
-		{"local", `path = ""`, ``},
+		{"local", `path = ""`, `Invalid backend configuration: The "path" attribute value must not be empty. Leave the argument out, or set it to null, for the usual place.`},
+		{"local", `path = null`, ``},
+		{"local", `workspace_dir = ""`, `Invalid backend configuration: The "workspace_dir" attribute value must not be empty. Leave the argument out, or set it to null, for the usual place.`},
 		{"local", `pth = "a"`, `Unsupported argument: The backend "local" has no argument "pth". Did you mean "path"? It has "path" and "workspace_dir".`},
 		{"local", `path = ["a"]`, `Invalid backend configuration: The argument "path" of the backend "local" must be a string.`},
 		{"http", `headers = { a = 1 }`, `headers={"a":"1"}`},

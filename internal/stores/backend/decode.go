@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -81,10 +82,23 @@ func (k *Kind) evaluate(attr *hcl.Attribute, unknown bool) (cty.Value, diag.List
 		return cty.NilVal, diag.At(attr.Expr.Range(), "Invalid backend configuration", "The argument %q of the backend %q must be a %s.%s",
 			attr.Name, k.Name, k.typeName(attr.Name), k.shape(attr.Name))
 	}
+	if isHollow(k, attr.Name, v) {
+		return cty.NilVal, diag.At(attr.Expr.Range(), "Invalid backend configuration", "%s", hollow(attr.Name))
+	}
 	if unknown {
 		return v, nil
 	}
 	return v, k.checkPublic(attr, v)
+}
+
+// isHollow reports whether a value is an empty text where that cannot be.
+func isHollow(k *Kind, name string, v cty.Value) bool {
+	return slices.Contains(k.solid, name) && isEmptyText(v)
+}
+
+// hollow is the sentence about an argument that is an empty text. Other programs look for the first part.
+func hollow(name string) string {
+	return fmt.Sprintf("The %q attribute value must not be empty. Leave the argument out, or set it to null, for the usual place.", name)
 }
 
 // checkPublic refuses secrets in an argument that says where the state is.
@@ -196,6 +210,9 @@ func (k *Kind) SetText(name, text string) (cty.Value, diag.List) {
 	v, err := convert.Convert(cty.StringVal(text), k.typeOf(name))
 	if err != nil {
 		return cty.NilVal, diag.Errorf(summary, "An option -backend-config sets the argument %q of the %s, which must be a %s.", name, k, k.typeName(name))
+	}
+	if isHollow(k, name, v) {
+		return cty.NilVal, diag.Errorf(summary, "An option -backend-config sets the argument %q of the %s. %s", name, k, hollow(name))
 	}
 	return v, nil
 }

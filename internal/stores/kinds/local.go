@@ -11,8 +11,8 @@ import (
 
 // localKind keeps states in files of this machine. A configuration without a backend block has it too.
 var localKind = backend.Declare(backend.Local, backend.Arguments{
-	"path":          backend.Text().Place().About("file of the default workspace's state; `terraform.tfstate` by default"),
-	"workspace_dir": backend.Text().Place().About("directory of the states of other workspaces; `terraform.tfstate.d` by default"),
+	"path":          backend.Text().Place().Solid().About("file of the default workspace's state; `terraform.tfstate` by default"),
+	"workspace_dir": backend.Text().Place().Solid().About("directory of the states of other workspaces; `terraform.tfstate.d` by default"),
 }, nil, backend.Service{
 	Open: func(_ context.Context, cfg backend.Config, env backend.Env) (store.Store, error) {
 		return local.New(local.Options{

@@ -186,7 +186,7 @@ func problem(diags diag.List) error {
 		}
 		text := d.Summary
 		if d.Detail != "" {
-			text += ": " + d.Detail
+			text += ":\n" + d.Detail // whose lines may be a form of their own
 		}
 		if len(d.Path) > 0 {
 			text = "at " + schema.PathString(d.Path) + ": " + text
