@@ -87,8 +87,8 @@ func phaseNames(phases []span) []string {
 	return names
 }
 
-// axisNames returns the names of the phases on the axis: "" for a name that would overlap another one. A round
-// is marked rather than the apply in it, by its number alone if need be.
+// axisNames returns the names of the phases on the axis: "" for a name that would overlap another one. A
+// round is marked rather than the apply in it, by its number alone if need be.
 func axisNames(m *model) []string {
 	names := phaseNames(m.phases)
 	free := 0.0 // where the last name ends
