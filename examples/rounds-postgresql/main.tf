@@ -41,7 +41,7 @@ resource "postgresql_role" "app" {
   name                = "app"
   login               = true
   password_wo         = ephemeral.keep_secret.app.value
-  password_wo_version = keep_secret.app.version
+  password_wo_version = var.password_version
 }
 
 resource "postgresql_database" "app" {
