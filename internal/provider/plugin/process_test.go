@@ -317,6 +317,41 @@ func TestReattach(t *testing.T) {
 	}
 }
 
+// TestReattachHosts finds the provider of a source without a host at the address of Terraform's registry.
+func TestReattachHosts(t *testing.T) {
+	const theirs, ours = "registry.terraform.io/hashicorp/fake", "registry.opentofu.org/hashicorp/fake"
+	at := func(port int) string {
+		return fmt.Sprintf(`{"Protocol": "grpc", "Addr": {"Network": "tcp", "String": "127.0.0.1:%d"}}`, port)
+	}
+	for _, tt := range []struct {
+		env                  string
+		wantOurs, wantTheirs string
+	}{
+		{fmt.Sprintf(`{%q: %s}`, theirs, at(1)), "127.0.0.1:1", "127.0.0.1:1"},
+		{fmt.Sprintf(`{%q: %s, %q: %s}`, theirs, at(1), ours, at(2)), "127.0.0.1:2", "127.0.0.1:1"},
+		{fmt.Sprintf(`{%q: %s}`, ours, at(2)), "127.0.0.1:2", ""},
+		{fmt.Sprintf(`{"example.com/hashicorp/fake": %s}`, at(3)), "", ""},
+	} {
+		parsed, err := ParseReattach(tt.env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for source, want := range map[string]string{ours: tt.wantOurs, theirs: tt.wantTheirs} {
+			p, err := addr.ParseProvider(source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if config := parsed[p]; config != nil {
+				got = config.Addr.String()
+			}
+			if got != want {
+				t.Errorf("ParseReattach(%s)[%s]: got %q, want %q", tt.env, source, got, want)
+			}
+		}
+	}
+}
+
 func TestReattachErrors(t *testing.T) {
 	for env, text := range map[string]string{
 		`no JSON`: "not the JSON text", `{"a/b/c/d": {}}`: "not a provider address", `{"hashicorp/a": {"Addr": {"Network": "udp"}}}`: "no usable address",

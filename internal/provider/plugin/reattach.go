@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"strings"
 
@@ -71,6 +72,9 @@ func connect(name string, protocol int, dial func(context.Context) (net.Conn, er
 //
 //	{"registry.opentofu.org/hashicorp/aws": {"Protocol": "grpc", "ProtocolVersion": 6, "Pid": 4711, "Test": true,
 //	  "Addr": {"Network": "unix", "String": "/tmp/plugin123"}}}
+//
+// Providers and test frameworks print Terraform's default host. Such an address names the provider at the
+// default host here, too, unless the text has an entry of its own for this one.
 func ParseReattach(env string) (map[addr.Provider]*ReattachConfig, error) {
 	if env == "" {
 		return nil, nil
@@ -97,6 +101,14 @@ func ParseReattach(env string) (map[addr.Provider]*ReattachConfig, error) {
 			return nil, fmt.Errorf("TF_REATTACH_PROVIDERS has no usable address for %s: %w", source, err)
 		}
 		configs[p] = &ReattachConfig{Protocol: e.Protocol, ProtocolVersion: e.ProtocolVersion, Addr: at}
+	}
+	for p, config := range maps.Clone(configs) {
+		if p.Hostname != addr.TerraformHost {
+			continue
+		}
+		if p.Hostname = addr.DefaultHost; configs[p] == nil {
+			configs[p] = config
+		}
 	}
 	return configs, nil
 }
