@@ -255,7 +255,8 @@ func runWalkthroughs(t *testing.T, all []*walkthrough) {
 	for _, s := range all {
 		if s.postgres {
 			t.Run("PostgreSQL", func(t *testing.T) {
-				run(t, []*walkthrough{s}, "env PG_CONN_STR="+postgres.Start(t).URL(0)+"\n")
+				server := postgres.Start(t)
+				run(t, []*walkthrough{s}, fmt.Sprintf("env PG_CONN_STR=%s PGHOST=127.0.0.1 PGPORT=%d PGUSER=test PGSSLMODE=disable\n", server.URL(0), server.Port))
 			})
 		}
 	}

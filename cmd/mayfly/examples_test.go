@@ -54,10 +54,31 @@ func TestExampleREADMEs(t *testing.T) {
 			found[0].begin += bastion(t)
 			found[0].end += "grep 'only for those behind the bastion' out/1\nnosecret 'OPENSSH PRIVATE KEY'\n"
 		}
-		found[0].postgres = strings.Contains(string(text), "PG_CONN_STR")
+		if name == "rounds-postgresql" {
+			installed := realProviders(t)
+			if installed == "" {
+				continue
+			}
+			found[0].begin += installed
+		}
+		found[0].postgres = strings.Contains(string(text), "PG_CONN_STR") || strings.Contains(string(text), "PGHOST")
 		all = append(all, found...)
 	}
 	runWalkthroughs(t, all)
+}
+
+// realProviders returns a line of a script that installs the providers of others from the filesystem mirror
+// that MAYFLY_TEST_MIRROR names; "" if it lacks the provider of PostgreSQL.
+func realProviders(t *testing.T) string {
+	t.Helper()
+	mirror := os.Getenv("MAYFLY_TEST_MIRROR")
+	if _, err := os.Stat(filepath.Join(mirror, "registry.opentofu.org", "cyrilgdn", "postgresql")); mirror == "" || err != nil {
+		t.Log("the example rounds-postgresql is not run: MAYFLY_TEST_MIRROR names no filesystem mirror with cyrilgdn/postgresql")
+		return ""
+	}
+	config := filepath.Join(t.TempDir(), "cli.tfrc")
+	filetest.Write(t, config, fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", mirror))
+	return "env TF_CLI_CONFIG_FILE=" + config + "\n"
 }
 
 // compiled returns lines of a script that let it use what Go has compiled and downloaded before, and link

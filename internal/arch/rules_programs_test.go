@@ -99,6 +99,11 @@ var testingRules = map[string]rule{
 	"testing/schematest/checker":   {modules: none, why: "a document is sent on without knowing how it is judged"},
 	"testing/simprovider/simcloud": {modules: none, why: "what tests know of the provider must not link what serves it"},
 	"testing/simprovider/simlog":   {why: "a transcript is read without the provider that wrote it"},
+	"testing/pgprovider": {
+		modules: []string{"github.com/hashicorp/terraform-plugin-go", "github.com/lib/pq"},
+		why:     "a provider for tests judges the engine, so it must not share its mistakes",
+	},
+	"testing/pgprovider/cmd/terraform-provider-pg":   {may: []string{"testing/pgprovider"}, why: "the plugin program is the provider of PostgreSQL for tests"},
 	"testing/simprovider/cmd/terraform-provider-sim": {may: []string{"testing/simprovider"}, why: "the plugin program is the test provider"},
 	"testing/schematest/cmd/schemachecker":           {may: []string{"testing/schematest", "testing/schematest/checker"}, why: "the program is the kit that checks documents"},
 }

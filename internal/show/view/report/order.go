@@ -16,28 +16,39 @@ const (
 	maxLabel                               = 29 // letters
 )
 
-// orders writes the order of each round.
+// orders writes the order of each round, if there is an order in one of them.
 func (p *page) orders(rounds []round) {
-	begun := false
+	var out []order
+	several := false
 	for i, r := range rounds {
 		if r.graph == nil {
 			continue
 		}
-		nodes, waits := blocksOf(r.graph)
-		if len(nodes) < 2 {
-			continue
+		o := order{round: i + 1}
+		o.nodes, o.waits = blocksOf(r.graph)
+		several = several || len(o.nodes) > 1
+		if len(o.nodes) > 0 {
+			out = append(out, o)
 		}
-		if !begun {
-			p.Raw("<section id=\"order\"><h2>Order</h2>\n")
-		}
-		if begun = true; len(rounds) > 1 {
-			p.Raw("<h3>Round ", hypertext.Count(i+1), "</h3>\n")
-		}
-		p.order(nodes, waits)
 	}
-	if begun {
-		p.Raw("</section>\n")
+	if !several {
+		return
 	}
+	p.Raw("<section id=\"order\"><h2>Order</h2>\n")
+	for _, o := range out {
+		if len(rounds) > 1 {
+			p.Raw("<h3>Round ", hypertext.Count(o.round), "</h3>\n")
+		}
+		p.order(o.nodes, o.waits)
+	}
+	p.Raw("</section>\n")
+}
+
+// order is the order of a round: its blocks, and those that each of them waits for.
+type order struct {
+	round int
+	nodes []string
+	waits map[string][]string
 }
 
 // order writes which block waits for which: a drawing if it can be read, and a table. Providers and closing
@@ -45,6 +56,9 @@ func (p *page) orders(rounds []round) {
 func (p *page) order(nodes []string, waits map[string][]string) {
 	if len(nodes) <= maxDrawn {
 		p.drawing(nodes, waits)
+	}
+	if len(nodes) == 1 {
+		return // it waits for nothing
 	}
 	p.Raw("<details><summary>What waits for what, as a table (", hypertext.Count(len(nodes)), " blocks)</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"What waits for what\">",
 		"<table>\n<thead><tr><th scope=\"col\">Block</th><th scope=\"col\">waits for</th></tr></thead>\n<tbody>\n")

@@ -95,6 +95,30 @@ func TestRounds(t *testing.T) {
 	}
 }
 
+// TestOrderOfRounds draws the order of each round if there is one in any of them.
+func TestOrderOfRounds(t *testing.T) {
+	for _, tt := range []struct {
+		changes []int // of each round
+		want    int   // drawings
+	}{{[]int{2, 1}, 2}, {[]int{2, 0}, 1}, {[]int{1, 1}, 0}} {
+		r := report.New("Apply", "today", nil)
+		for _, n := range tt.changes {
+			r.Detail(event.Event{Time: time.Unix(1, 0), Kind: event.Started, Op: event.OpPlanning})
+			r.Detail(event.Event{Time: time.Unix(1, 0), Kind: event.Completed, Op: event.OpPlanning})
+			p := planOf(t, 0)
+			p.Changes = p.Changes[:n]
+			if err := r.Plan(p, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text, _ := pageOf(t, r)
+		_, order, _ := strings.Cut(text, `<section id="order">`)
+		if got := strings.Count(order, "<h3>Round "); got != tt.want {
+			t.Errorf("orders of rounds with %v changes: got %d drawings, want %d", tt.changes, got, tt.want)
+		}
+	}
+}
+
 // TestDeferredInBrowser looks at the parts of the page of a run in rounds.
 func TestDeferredInBrowser(t *testing.T) {
 	t.Parallel()

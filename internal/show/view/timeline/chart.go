@@ -32,7 +32,8 @@ const (
 	objectLanes = 24
 	pixels      = 7.0 // of one percent of the axis, at least
 	letter      = 5.6 // pixels of a letter in a bar
-	nameMargin  = 9.5 // percent of the axis that the name of a phase needs
+	nameMargin  = 12  // percent of the axis that the name of a phase needs, or the number of a round
+	roundMargin = 25  // percent of the axis that the name of a phase with the number of its round needs
 )
 
 // symbols defines the marks that the chart uses in many places.
@@ -123,19 +124,16 @@ func (p *page) vertical(c markup, x float64) {
 	p.Raw(`<line class="`, c, `" x1="`, percent(x), `" x2="`, percent(x), `" y1="0" y2="100%"/>`)
 }
 
-// axis writes the names of the phases and the labels of the ticks. The name of a phase is left out where it
-// would overlap the next one.
+// axis writes the names of the phases and the labels of the ticks.
 func (p *page) axis(m *model) {
 	p.Raw("<div class=\"row axis\"><div class=\"who\"><b class=\"name\">time since the beginning</b><b class=\"num\">open</b><b class=\"num\">used</b></div>",
 		`<svg height="36" aria-hidden="true">`)
-	names := phaseNames(m.phases)
-	for i, ph := range m.phases {
-		x := m.scale.x(ph.from)
-		if i+1 < len(m.phases) && m.scale.x(m.phases[i+1].from)-x < nameMargin {
-			continue // the line at its end still separates it from the next one
+	for i, name := range axisNames(m) {
+		if name == "" {
+			continue // the line at the phase's end still separates it from the next one
 		}
-		p.Raw(`<text class="phase" x="`, percent(x), `" dx="4" y="13">`)
-		if p.Text(names[i]); ph.outcome == failed {
+		p.Raw(`<text class="phase" x="`, percent(m.scale.x(m.phases[i].from)), `" dx="4" y="13">`)
+		if p.Text(name); m.phases[i].outcome == failed {
 			p.Raw(`<tspan class="bad" dx="4">✕</tspan>`)
 		}
 		p.Raw("</text>")

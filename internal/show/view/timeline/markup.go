@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/show/view/internal/hypertext"
@@ -81,6 +82,34 @@ func phaseNames(phases []span) []string {
 	if len(plans) > 1 {
 		for round, i := range plans {
 			names[i] = "Round " + strconv.Itoa(round+1) + ": planning"
+		}
+	}
+	return names
+}
+
+// axisNames returns the names of the phases on the axis: "" for a name that would overlap another one. A
+// round is marked rather than the apply in it, by its number alone if need be.
+func axisNames(m *model) []string {
+	names := phaseNames(m.phases)
+	free := 0.0 // where the last name ends
+	for i, name := range names {
+		x, next, round := m.scale.x(m.phases[i].from), 100.0, 100.0
+		for j := len(names) - 1; j > i; j-- {
+			next = m.scale.x(m.phases[j].from)
+			if m.phases[j].op != event.OpApplying {
+				round = next
+			}
+		}
+		number, _, isRound := strings.Cut(name, ":")
+		switch {
+		case isRound && next-x >= roundMargin:
+			free = x + roundMargin
+		case isRound && round-x >= nameMargin:
+			names[i], free = number, x+nameMargin
+		case !isRound && x >= free && (i == len(names)-1 || next-x >= nameMargin):
+			free = x + nameMargin
+		default:
+			names[i] = ""
 		}
 	}
 	return names
