@@ -32,7 +32,7 @@ type journal struct {
 	pending *batch
 	failed  error
 	durable *state.State // with the objects that the rows have
-	rest    *state.File  // the stored state without objects, with the salts of the run
+	rest    *state.File  // the parts of the stored state without rows, with the salts of the run
 }
 
 // batch are records that become durable together.
@@ -64,7 +64,7 @@ func newJournal(s *Store, c *claim, base, known *state.File) *journal {
 	}
 	return &journal{
 		claim: c, base: base, flushing: make(chan struct{}, 1), sent: c.batches, open: map[uint64]struct{}{},
-		durable: known.State.Copy(), rest: withoutObjects(known),
+		durable: known.State.Copy(), rest: withoutRows(known),
 	}
 }
 
@@ -251,7 +251,6 @@ func (j *journal) Enqueue(id uint64, changes ...state.ObjectChange) (wait func()
 		case len(changes) > 0 && j.base.Serial == 0: // without it, the rows would be of no state
 			b.document = &rest
 		case len(changes) > 0 && len(j.rest.State.Salts) > before:
-			rest.State.Outputs, rest.State.Checks = nil, nil
 			b.salts = &rest
 		}
 	})

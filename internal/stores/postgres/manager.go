@@ -243,7 +243,10 @@ func (m *manager) settle(t *tx, c *claim, base, next *state.File, objects *state
 		return nil, err
 	}
 	alone = alone || stored.Serial == base.Serial+uint64(commits) // no other run has changed anything
-	if doc.Serial, err = t.store(c, &doc, more); err != nil {
+	if _, err = t.putResults(c, stored.State, &doc); err == nil {
+		doc.Serial, err = t.store(c, &doc, more)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if !alone {
@@ -334,7 +337,13 @@ func (m *manager) replace(ctx context.Context, f *state.File) error {
 			_, err = t.exec(`DELETE FROM mayfly.salts WHERE workspace = $1`, w)
 		}
 		if err == nil {
+			_, err = t.exec(`DELETE FROM mayfly.results WHERE workspace = $1`, w)
+		}
+		if err == nil {
 			err = t.put(c, state.Diff(state.New(), f.State))
+		}
+		if err == nil {
+			_, err = t.putResults(c, state.New(), f)
 		}
 		if err == nil {
 			_, err = t.store(c, f, 0)

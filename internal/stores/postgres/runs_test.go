@@ -175,6 +175,7 @@ func TestEncryption(t *testing.T) {
 	m := manager(t, open(t, opt))
 	r := begin(t, m, "canary-in-clear")
 	r.Put(state.ObjectChange{Object: storetest.Address("a", 1), Provider: storetest.Provider, New: storetest.Object(t, "canary-put")})
+	r.PutOutput("o", output(t, "canary-output"))
 	want, err := r.End(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -187,8 +188,10 @@ func TestEncryption(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Contains(stored, []byte("canary-put")) || bytes.Contains(stored, []byte(fmt.Sprintf("%x", "canary-put"))) {
-		t.Error("an object is in the database in clear")
+	for _, secret := range []string{"canary-put", "canary-output"} {
+		if bytes.Contains(stored, []byte(secret)) || bytes.Contains(stored, []byte(fmt.Sprintf("%x", secret))) {
+			t.Errorf("got a database with %s in clear, want it encrypted", secret)
+		}
 	}
 	if !bytes.Contains(stored, []byte("canary-in-clear")) {
 		t.Error("the search does not find the address of an object")

@@ -86,7 +86,19 @@ CREATE TABLE mayfly.salts (
 	workspace bigint NOT NULL REFERENCES mayfly.workspaces ON DELETE CASCADE,
 	body bytea NOT NULL
 );
-CREATE INDEX salts_of_workspace ON mayfly.salts (workspace);`}
+CREATE INDEX salts_of_workspace ON mayfly.salts (workspace);
+CREATE TABLE mayfly.results (
+	workspace bigint NOT NULL REFERENCES mayfly.workspaces ON DELETE CASCADE,
+	key text NOT NULL,
+	run uuid,
+	sealed boolean NOT NULL,
+	body bytea NOT NULL,
+	PRIMARY KEY (workspace, key)
+);
+CREATE TABLE mayfly.evaluations (
+	workspace bigint PRIMARY KEY REFERENCES mayfly.workspaces ON DELETE CASCADE,
+	turn bigint NOT NULL
+);`}
 
 // migrate creates the tables, or brings older ones up to date. Users without the right to do so can work with
 // tables that are up to date.
