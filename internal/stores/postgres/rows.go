@@ -54,7 +54,12 @@ func (t *tx) read(name string) (*state.File, error) {
 	if err != nil || f == nil {
 		return nil, err
 	}
-	err = t.rows(func(scan func(...any) error) error {
+	return f, t.eachObject(f.State, `workspace = $1`, workspace)
+}
+
+// eachObject adds the objects to st whose rows meet a condition.
+func (t *tx) eachObject(st *state.State, where string, args ...any) error {
+	return t.rows(func(scan func(...any) error) error {
 		var address string
 		var sealed bool
 		var body []byte
@@ -72,10 +77,9 @@ func (t *tx) read(name string) (*state.File, error) {
 		if c.New != nil {
 			c.New.Version = state.Version(version)
 		}
-		c.Apply(f.State)
+		c.Apply(st)
 		return nil
-	}, `SELECT address, sealed, body, version FROM mayfly.objects WHERE workspace = $1 ORDER BY address, deposed`, workspace)
-	return f, err
+	}, `SELECT address, sealed, body, version FROM mayfly.objects WHERE `+where+` ORDER BY address, deposed`, args...)
 }
 
 // unseal reads the body of the row of an object.
@@ -191,8 +195,8 @@ func (t *tx) put(c *claim, changes []state.ObjectChange) error {
 	return nil
 }
 
-// store stores the parts of f that have no rows of their own. The changes of the run become part of its serial, to which
-// more is added. It returns the serial.
+// store stores the parts of f that have no rows of their own. The changes of the run become part of its
+// serial, to which more is added. It returns the serial.
 func (t *tx) store(c *claim, f *state.File, more int) (serial uint64, err error) {
 	b, err := store.Encode(withoutRows(f), t.opt.Cipher)
 	if err == nil {
