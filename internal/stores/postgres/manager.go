@@ -96,8 +96,11 @@ func (m *manager) Read(ctx context.Context) (*state.File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var f *state.File
+	var late []store.LateResult
 	err := m.store.again(ctx, reading, func(t *tx) (err error) {
-		f, err = t.read(m.name)
+		if f, err = t.read(m.name); err == nil {
+			late, err = t.late(m.name)
+		}
 		return err
 	})
 	if err != nil {
@@ -107,6 +110,14 @@ func (m *manager) Read(ctx context.Context) (*state.File, error) {
 	m.recovered = nil
 	if m.claim != nil {
 		m.recovered = m.claim.found
+	}
+	if len(late) > 0 {
+		found := store.Recovered{}
+		if m.recovered != nil {
+			found = *m.recovered
+		}
+		found.Late = late
+		m.recovered = &found
 	}
 	return f, nil
 }
@@ -200,7 +211,7 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 		return err
 	})
 	if err != nil {
-		return m.failed("written", err)
+		return &store.UnsavedError{Lost: changes, Err: m.failed("written", err)}
 	}
 	if now != nil && next != j.base {
 		*next = *now
@@ -338,6 +349,9 @@ func (m *manager) replace(ctx context.Context, f *state.File) error {
 		}
 		if err == nil {
 			_, err = t.exec(`DELETE FROM mayfly.results WHERE workspace = $1`, w)
+		}
+		if err == nil {
+			_, err = t.exec(`DELETE FROM mayfly.late WHERE workspace = $1`, w)
 		}
 		if err == nil {
 			err = t.put(c, state.Diff(state.New(), f.State))

@@ -163,9 +163,10 @@ func columns(n int) string {
 		n, n+1, n+2, n+3, n+4, n+5, n+6, n+7)
 }
 
-// changeObjects are parts of a statement that change rows of objects. given has the columns of objects, and
-// the workspace and the run.
+// changeObjects are parts of a statement that change rows of objects, which settles late results about their
+// instances. given has the columns of objects, and the workspace and the run.
 const changeObjects = `
+settled AS (DELETE FROM mayfly.late l USING given g WHERE l.workspace = g.workspace AND l.address = g.address),
 gone AS (DELETE FROM mayfly.objects o USING given g WHERE g.gone AND o.workspace = g.workspace AND o.address = g.address AND o.deposed = g.deposed),
 put AS (INSERT INTO mayfly.objects (workspace, address, deposed, run, resource, block, dependencies, sealed, body)
 	SELECT workspace, address, deposed, run, resource, block, string_to_array(dependencies, E'\n'), sealed, body FROM given WHERE NOT gone

@@ -132,13 +132,13 @@ func TestLapsedInOperation(t *testing.T) {
 	if err := store.ForceUnlock(t.Context(), b, "id-a"); !errors.Is(err, store.ErrNotLocked) {
 		t.Errorf("unlocking twice: got %v, want %v", err, store.ErrNotLocked)
 	}
-	if err := first.Commit(ids[1], result(2)); !errors.Is(err, store.ErrLockLost) {
-		t.Errorf("a result after force-unlock: got %v, want %v", err, store.ErrLockLost)
-	}
 	second := begin(t, b, "b")
 	r := store.RecoveredBy(b)
 	if r == nil || r.Changes != 2 || len(r.Unfinished) != 1 || r.Unfinished[0].Object != storetest.Address("a", 2) {
 		t.Errorf("recovered: got %+v, want 2 changes and 1 operation", r)
+	}
+	if err := first.Commit(ids[1], result(2)); !errors.Is(err, store.ErrLockLost) {
+		t.Errorf("a result after force-unlock: got %v, want %v", err, store.ErrLockLost)
 	}
 	f, err := second.End(t.Context())
 	if err != nil || len(f.State.Managed()) != 3 {
