@@ -22,15 +22,19 @@ import (
 // sent.
 type journal struct {
 	*claim
-	base *state.File
+	base  *state.File
+	place string // the workspace
 
 	flushing chan struct{} // has room for the goroutine that sends; taken before mu
-	sent     int64         // the number of the last batch; protected by flushing
+	sent     int64         // the number of the last batch; protected by flushing, as are the following
+	kept     keptRun       // batches that could not be sent
+	keptIn   string        // the file that has them; "" for none
 
 	mu      sync.Mutex
 	open    map[uint64]struct{}
 	pending *batch
 	failed  error
+	keeping bool         // although it has failed, results go to a file
 	durable *state.State // with the objects that the rows have
 	rest    *state.File  // the parts of the stored state without rows, with the salts of the run
 }
@@ -58,13 +62,13 @@ type batch struct {
 
 var _ state.Queue = (*journal)(nil)
 
-// newJournal returns the journal of a run that changes base. known is the stored state; nil if it is base.
-func newJournal(s *Store, c *claim, base, known *state.File) *journal {
+// newJournal returns the journal of a run that changes base, the state of a workspace. known is the stored state; nil if it is base.
+func newJournal(place string, c *claim, base, known *state.File) *journal {
 	if known == nil {
 		known = base
 	}
 	return &journal{
-		claim: c, base: base, flushing: make(chan struct{}, 1), sent: c.batches, open: map[uint64]struct{}{},
+		claim: c, base: base, place: place, flushing: make(chan struct{}, 1), sent: c.batches, open: map[uint64]struct{}{},
 		durable: known.State.Copy(), rest: withoutRows(known),
 	}
 }
@@ -75,11 +79,12 @@ var (
 	errLate  = fmt.Errorf("%w: it was not renewed in time, because the database could not be reached. Nothing more is begun", store.ErrLockLost)
 )
 
-// add adds to the pending batch, and returns a function that waits until it is durable.
-func (j *journal) add(f func(*batch)) (wait func() (*batch, error)) {
+// add adds to the pending batch, and returns a function that waits until it is durable. Results are also
+// added after a failure, as long as they are kept in a file.
+func (j *journal) add(results bool, f func(*batch)) (wait func() (*batch, error)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.failed != nil {
+	if j.failed != nil && !(results && j.keeping) {
 		err := j.failed
 		return func() (*batch, error) { return nil, err }
 	}
@@ -103,19 +108,27 @@ func (j *journal) flush() {
 	j.mu.Lock()
 	b := j.pending
 	j.pending = nil
-	err := j.failed
+	err, kept := j.failed, j.keeping
 	j.mu.Unlock()
-	if err == nil {
+	if err == nil || kept {
 		j.sent++
-		err = j.send(b)
+	}
+	if err == nil {
+		if err = j.send(b); err != nil {
+			err, kept = j.orKeep(b, err)
+		}
+	} else if kept {
+		if worse, ok := j.orKeep(b, err); !ok {
+			err, kept = worse, false
+		}
 	}
 	if b.done, b.err = true, err; b.kept {
 		b.err = errKept
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if err != nil {
-		j.failed = err
+	j.failed, j.keeping = err, kept
+	if err != nil && !kept {
 		return
 	}
 	for _, c := range b.changes {
@@ -218,7 +231,7 @@ func (j *journal) Begin(o addr.Object, action string) (uint64, error) {
 		return 0, fmt.Errorf("the run has not claimed %s, which its plan does not change", o.Instance)
 	}
 	id := j.number()
-	b, err := j.add(func(b *batch) {
+	b, err := j.add(false, func(b *batch) {
 		b.begun, b.keys, b.actions = append(b.begun, id), append(b.keys, key), append(b.actions, action)
 		b.objects = append(b.objects, state.EncodeChange(state.ObjectChange{Object: o}))
 	})()
@@ -243,7 +256,7 @@ func (j *journal) Enqueue(id uint64, changes ...state.ObjectChange) (wait func()
 	if !begun {
 		return func() error { return fmt.Errorf("the operation %d has not begun, or has ended", id) }
 	}
-	durable := j.add(func(b *batch) {
+	durable := j.add(true, func(b *batch) {
 		b.ended, b.changes = append(b.ended, int64(id)), append(b.changes, changes...)
 		before := len(j.rest.State.Salts)
 		for _, c := range changes {
@@ -277,7 +290,7 @@ func (j *journal) Fail(id uint64, changes ...state.ObjectChange) error {
 // Opening implements state.Journal.
 func (j *journal) Opening(i addr.Instance, p addr.Provider, at time.Time) (uint64, error) {
 	id := j.number()
-	b, err := j.add(func(b *batch) {
+	b, err := j.add(false, func(b *batch) {
 		b.opened, b.since = append(b.opened, id), append(b.since, at.UTC().Format(time.RFC3339Nano))
 		b.opening[0], b.opening[1] = append(b.opening[0], i.String()), append(b.opening[1], p.String())
 	})()
@@ -289,7 +302,7 @@ func (j *journal) Opening(i addr.Instance, p addr.Provider, at time.Time) (uint6
 
 // Closed implements state.Journal.
 func (j *journal) Closed(id uint64) error {
-	_, err := j.add(func(b *batch) { b.closed = append(b.closed, int64(id)) })()
+	_, err := j.add(false, func(b *batch) { b.closed = append(b.closed, int64(id)) })()
 	return err
 }
 
@@ -300,8 +313,8 @@ func (j *journal) stop() *state.State {
 	defer func() { <-j.flushing }()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.failed == nil {
-		j.failed = errEnded
+	if j.failed == nil || j.keeping {
+		j.failed, j.keeping = errEnded, false
 	}
 	j.batches = j.sent
 	return j.durable

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 
@@ -95,9 +96,13 @@ func (m *manager) Read(ctx context.Context) (*state.File, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	kept, err := m.commitKept(ctx)
+	if err != nil {
+		return nil, m.failed("read", err)
+	}
 	var f *state.File
 	var late []store.LateResult
-	err := m.store.again(ctx, reading, func(t *tx) (err error) {
+	err = m.store.again(ctx, reading, func(t *tx) (err error) {
 		if f, err = t.read(m.name); err == nil {
 			late, err = t.late(m.name)
 		}
@@ -107,8 +112,8 @@ func (m *manager) Read(ctx context.Context) (*state.File, error) {
 		return nil, m.failed("read", err)
 	}
 	m.know(f)
-	m.recovered = nil
-	if m.claim != nil {
+	m.recovered = kept
+	if m.claim != nil && m.claim.found != nil {
 		m.recovered = m.claim.found
 	}
 	if len(late) > 0 {
@@ -154,7 +159,7 @@ func (m *manager) BeginRun(ctx context.Context, base *state.File, version string
 		}
 		return nil, err
 	}
-	j := newJournal(m.store, m.claim, base, m.known)
+	j := newJournal(m.name, m.claim, base, m.known)
 	m.journal = j
 	return state.NewRun(base, version, j, func(ctx context.Context, next *state.File) error {
 		m.mu.Lock()
@@ -190,6 +195,15 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 		return fmt.Errorf("%w: it was released before the run ended", store.ErrLockLost)
 	}
 	c, durable := m.claim, j.stop()
+	if j.keptIn != "" { // the database may be back
+		if _, err := m.commitFile(ctx, j.keptIn); err != nil {
+			return &store.UnsavedError{Kept: j.keptIn, Err: m.failed("written", err)}
+		}
+		if err := os.Remove(j.keptIn); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return &store.UnsavedError{Kept: j.keptIn, Err: err}
+		}
+		j.keptIn = ""
+	}
 	changes := slices.DeleteFunc(state.Diff(durable, next.State), func(o state.ObjectChange) bool { return !c.writes(o.Object.Instance.String()) })
 	for _, o := range changes {
 		o.Apply(durable)
