@@ -62,7 +62,8 @@ type batch struct {
 
 var _ state.Queue = (*journal)(nil)
 
-// newJournal returns the journal of a run that changes base, the state of a workspace. known is the stored state; nil if it is base.
+// newJournal returns the journal of a run that changes base, the state of a workspace. known is the stored
+// state; nil if it is base.
 func newJournal(place string, c *claim, base, known *state.File) *journal {
 	if known == nil {
 		known = base

@@ -355,20 +355,16 @@ func (m *manager) replace(ctx context.Context, f *state.File) error {
 		if err == nil {
 			_, _, err = t.document(m.name) // one that is damaged may be all that is left
 		}
-		if err == nil {
-			_, err = t.exec(`DELETE FROM mayfly.objects WHERE workspace = $1`, w)
-		}
-		if err == nil {
-			_, err = t.exec(`DELETE FROM mayfly.salts WHERE workspace = $1`, w)
-		}
-		if err == nil {
-			_, err = t.exec(`DELETE FROM mayfly.results WHERE workspace = $1`, w)
-		}
-		if err == nil {
-			_, err = t.exec(`DELETE FROM mayfly.late WHERE workspace = $1`, w)
+		for _, table := range []string{"objects", "members", "salts", "results", "late"} {
+			if err == nil {
+				_, err = t.exec(`DELETE FROM mayfly.`+table+` WHERE workspace = $1`, w)
+			}
 		}
 		if err == nil {
 			err = t.put(c, state.Diff(state.New(), f.State))
+		}
+		if err == nil {
+			err = t.putMembers(w, f.State)
 		}
 		if err == nil {
 			_, err = t.putResults(c, state.New(), f)

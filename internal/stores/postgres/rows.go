@@ -54,7 +54,10 @@ func (t *tx) read(name string) (*state.File, error) {
 	if err != nil || f == nil {
 		return nil, err
 	}
-	return f, t.eachObject(f.State, `workspace = $1`, workspace)
+	if err = t.eachObject(f.State, `workspace = $1`, workspace); err == nil {
+		err = t.members(workspace, f.State)
+	}
+	return f, err
 }
 
 // eachObject adds the objects to st whose rows meet a condition.

@@ -99,6 +99,13 @@ CREATE TABLE mayfly.evaluations (
 	workspace bigint PRIMARY KEY REFERENCES mayfly.workspaces ON DELETE CASCADE,
 	turn bigint NOT NULL
 );
+CREATE TABLE mayfly.members (
+	workspace bigint NOT NULL REFERENCES mayfly.workspaces ON DELETE CASCADE,
+	resource text NOT NULL,
+	sealed boolean NOT NULL,
+	body bytea NOT NULL,
+	PRIMARY KEY (workspace, resource)
+);
 CREATE TABLE mayfly.late (
 	run uuid NOT NULL REFERENCES mayfly.runs ON DELETE CASCADE,
 	batch bigint NOT NULL,
