@@ -3,7 +3,10 @@ package mayfly
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -137,4 +140,33 @@ func forgetOthers(memory *rounds.Memory, before, after *state.State, own *plan.P
 			memory.Forget(c.Object)
 		}
 	}
+}
+
+// lateResults returns a warning about results that the state does not have, because they came after their
+// runs had lost their claims, as far as a plan is about their objects. Of attributes only the identifying one
+// is shown.
+func (o *Operation) lateResults(found *store.Recovered, planned *plan.Plan) diag.List {
+	if found == nil {
+		return nil
+	}
+	var sb strings.Builder
+	for _, r := range found.Late {
+		c := r.Change
+		restricted := len(planned.Targets)+len(planned.Excludes) > 0
+		if restricted && !slices.ContainsFunc(planned.Changes, func(p *plan.Change) bool { return p.Addr == c.Object.Instance }) {
+			continue
+		}
+		done := "was destroyed"
+		if c.New != nil {
+			st := state.New()
+			st.SetObject(c.Object, c.New, c.Provider)
+			done = "was created or changed" + o.identity(st, c.Object, c.New)
+		}
+		fmt.Fprintf(&sb, "\n  - %s %s by %s, run %s, at %s", c.Object, done, (&store.LockError{Info: &r.Run}).Holder(), r.Run.ID, r.At.Local().Format(time.DateTime))
+	}
+	if sb.Len() == 0 {
+		return nil
+	}
+	return diag.Warnf("Results came too late", "These operations ended after their runs had lost their claims on the objects, so that others could change them. The state does not have these results:%s\n\n"+
+		"Compare the plan with the real objects. To have the state take over an object that it lacks, import it. This warning stays until the state has a new result for the object: by a step of an apply, an import or a push.", sb.String()).Once()
 }

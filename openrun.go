@@ -1,6 +1,7 @@
 package mayfly
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -36,6 +37,14 @@ func (r *openRun) Enqueue(id uint64, changes ...state.ObjectChange) (wait func()
 	}
 	err := r.Commit(id, changes...)
 	return func() error { return err }
+}
+
+// TakeTurn implements state.Turner. A run that is none has nothing to do.
+func (r *openRun) TakeTurn(ctx context.Context, subjects []state.Subject, evaluate func(*state.State) state.Evaluated) error {
+	if t, ok := r.Run.(state.Turner); ok {
+		return t.TakeTurn(ctx, subjects, evaluate)
+	}
+	return nil
 }
 
 // Opening implements state.Journal.

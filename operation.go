@@ -222,8 +222,9 @@ func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *roun
 	}
 	req := o.request(cfg, opt)
 	req.Memory, req.Scoped = memory, o.p.claimer() != nil
+	late := store.RecoveredBy(o.p.opt.State.Store)
 	planned, more := o.p.engine.Plan(ctx, req)
-	return planned, append(diags, more...)
+	return planned, append(append(diags, more...), o.lateResults(late, planned)...)
 }
 
 func (o *Operation) request(cfg *blocks.Config, opt PlanOptions) engine.PlanRequest {

@@ -17,6 +17,9 @@ import (
 // the results.
 func (o *Operation) rescue(f *state.File, cause error) diag.List {
 	const summary = "Failed to save the state"
+	if unsaved, is := errors.AsType[*store.UnsavedError](cause); is {
+		return diag.Errorf(summary, "%s\n\n%s", diag.Sentence(cause), o.unsaved(unsaved))
+	}
 	var journaled *store.JournaledError
 	kept := f
 	if errors.As(cause, &journaled) {
@@ -40,6 +43,22 @@ func (o *Operation) rescue(f *state.File, cause error) diag.List {
 	}
 	return diag.Errorf(summary, "%s\n\nThe state was kept in %s instead. Once the cause is fixed, store it with this command, before you apply anything:\n    %s",
 		diag.Sentence(cause), path, command)
+}
+
+// unsaved says where the results of a run are that others have run beside.
+func (o *Operation) unsaved(e *store.UnsavedError) string {
+	if len(e.Lost) > 0 {
+		next := o.State().Copy()
+		for _, c := range e.Lost {
+			c.Apply(next)
+		}
+		return o.unrecorded(next)
+	}
+	text := "The results of all operations are recorded. Outputs and results of checks may be those of before: make a new plan to see that."
+	if e.Kept != "" {
+		text = fmt.Sprintf("Nothing is lost: results that could not be stored are in the file %s. Once the cause is fixed, run \"mayfly plan\" in this directory, which first puts them into the state. Don't delete the file before that.", e.Kept)
+	}
+	return text
 }
 
 // otherDirs are where a state is kept if not even the working directory can be written.

@@ -13,6 +13,9 @@ type ScopeOptions struct {
 	Stored *state.State
 	// Checks are the read-sets of the conditions of blocks, by static address.
 	Checks map[string][]Dep
+	// Turns are the outputs and checks that each run evaluates at its end which has changed an object behind
+	// them. They are claimed only by plans that change them otherwise.
+	Turns map[state.Subject]bool
 	// Records are instances without a change of which an apply brings the record in the state up to date.
 	Records []addr.Instance
 }
@@ -20,7 +23,7 @@ type ScopeOptions struct {
 // Scope returns the claims of applying a plan, and the rows that the plan relies on. It is a pure function of
 // both arguments.
 func Scope(p *Plan, opt ScopeOptions) *state.Scope {
-	b := scopeBuilder{plan: p, opt: opt, claims: state.Claims{}, relied: map[state.Subject]bool{}, sets: newSetBuilder(), results: opt.Stored.Results()}
+	b := scopeBuilder{plan: p, opt: opt, claims: state.Claims{}, relied: map[state.Subject]bool{}, sets: newSetBuilder(), results: opt.Stored.Results(), altered: p.Altered()}
 	if p.Mode == Destroy && len(p.Targets)+len(p.Excludes) == 0 {
 		b.relied[state.Subject{Kind: state.WholeState}] = true
 		b.claims.Add(state.Subject{Kind: state.WholeState}, state.Exclusive)
@@ -33,8 +36,9 @@ func Scope(p *Plan, opt ScopeOptions) *state.Scope {
 		b.share(i.Deps)
 	}
 	for _, o := range p.Outputs {
-		if o.Action != NoOp {
-			b.exclusiveRow(state.Subject{Kind: state.OneOutput, Addr: o.Name}, o.Deps)
+		s := state.Subject{Kind: state.OneOutput, Addr: o.Name}
+		if o.Action != NoOp && !(b.opt.Turns[s] && slices.ContainsFunc(o.Deps, b.altered.Touched)) {
+			b.exclusiveRow(s, o.Deps)
 		}
 	}
 	b.checks()
@@ -87,7 +91,7 @@ type scopeBuilder struct {
 	claims   state.Claims
 	optional []state.Claims
 	relied   map[state.Subject]bool          // has the subjects whose rows are compared
-	altered  Instances                       // with a change
+	altered  *Instances                      // of the plan
 	results  map[state.Subject]state.Version // stored outputs and checks
 	sets     *setBuilder
 }
@@ -98,12 +102,22 @@ func (c *Change) changes() bool {
 		slices.ContainsFunc(c.Withheld, func(w Withheld) bool { return len(w.Consumers)+len(w.Missed) > 0 })
 }
 
+// Altered returns the instances whose objects or addresses an apply changes.
+func (p *Plan) Altered() *Instances {
+	out := &Instances{}
+	for _, c := range p.Changes {
+		if c.changes() {
+			out.Add(c.Addr)
+		}
+	}
+	return out
+}
+
 // change adds the claims of one change.
 func (b *scopeBuilder) change(c *Change) {
 	if !c.changes() {
 		return
 	}
-	b.altered.Add(c.Addr)
 	b.exclusive(c.Addr)
 	if c.Moved() {
 		b.exclusive(c.PrevAddr)
@@ -153,25 +167,36 @@ func within(s Span) state.Subject {
 	return state.Subject{Kind: state.AllWithin, Addr: s.Block.String(), Within: s.Within.String()}
 }
 
+// Subject returns the part of a state that d refers to. It returns false for a module, which has no rows.
+func (d Dep) Subject() (state.Subject, bool) {
+	switch {
+	case d.Resource.Resource.Type == "":
+		return state.Subject{}, false
+	case d.Modules:
+		return within(d.Span()), true
+	case d.All:
+		return allOf(d.Resource), true
+	default:
+		return state.InstanceSubject(d.Resource.Instance(d.Key)), true
+	}
+}
+
 // share adds shared claims on a read-set.
 func (b *scopeBuilder) share(deps []Dep) {
 	for _, d := range deps {
-		switch {
-		case d.Resource.Resource.Type == "": // of a module, which has no rows
-		case d.Modules:
-			s := within(d.Span())
-			b.claims.Add(s, state.Shared)
-			b.relied[s] = true
+		s, has := d.Subject()
+		if !has {
+			continue
+		}
+		b.claims.Add(s, state.Shared)
+		b.relied[s] = true
+		switch s.Kind {
+		case state.AllWithin:
 			b.sets.span(d.Span(), s)
-		case d.All:
-			s := allOf(d.Resource)
-			b.claims.Add(s, state.Shared)
-			b.relied[s] = true
+		case state.AllInstances:
 			b.sets.resource(d.Resource, s)
 		default:
-			a := d.Resource.Instance(d.Key)
-			b.claims.Add(state.InstanceSubject(a), state.Shared)
-			b.rely(a)
+			b.sets.instance(d.Resource.Instance(d.Key), s)
 		}
 	}
 }
@@ -202,8 +227,8 @@ func (b *scopeBuilder) exclusiveRow(s state.Subject, deps []Dep) {
 }
 
 // checks claims the results of conditions that the apply may change: they differ from the stored ones, or an
-// object changes that they are evaluated from, or their block is gone. Blocks that a restricted plan leaves
-// out have no objects.
+// object changes that they are evaluated from and they have no turns, or their block is gone. Blocks that a
+// restricted plan leaves out have no objects.
 func (b *scopeBuilder) checks() {
 	gone := map[string]struct{}{}
 	for _, r := range b.opt.Stored.Checks {
@@ -220,7 +245,8 @@ func (b *scopeBuilder) checks() {
 			continue
 		}
 		deps, s := b.opt.Checks[r.Config], state.Subject{Kind: state.OneCheck, Addr: r.Config}
-		if b.results[s] != state.CheckVersion(r) || slices.ContainsFunc(deps, b.altered.Touched) {
+		touched := slices.ContainsFunc(deps, b.altered.Touched)
+		if (b.results[s] != state.CheckVersion(r) || touched) && !(b.opt.Turns[s] && touched) {
 			b.exclusiveRow(s, deps)
 		}
 	}

@@ -232,6 +232,28 @@ func TestScope(t *testing.T) {
 			},
 		},
 		{
+			"outputs and checks with turns",
+			[]string{"t.a update"},
+			[]string{"t.a", "t.b"},
+			func(p *Plan, opt *ScopeOptions) {
+				touched, other := change(t, "t.x update uses t.a t.b").Deps, change(t, "t.x update uses t.b").Deps
+				p.Outputs = []*OutputChange{{Name: "touched", Action: Update, Deps: touched}, {Name: "other", Action: Create, Deps: other}, {Name: "opened", Action: Create, Deps: touched}}
+				for _, config := range []string{"check.touched", "check.other"} {
+					p.Checks = append(p.Checks, state.CheckResult{Kind: "check", Config: config, Status: state.CheckPass, Objects: []state.CheckObject{{Addr: config, Status: state.CheckPass}}})
+				}
+				opt.Checks = map[string][]Dep{"check.touched": touched, "check.other": other}
+				opt.Turns = map[state.Subject]bool{}
+				for _, name := range []string{"touched", "other"} {
+					opt.Turns[state.Subject{Kind: state.OneOutput, Addr: name}] = true
+					opt.Turns[state.Subject{Kind: state.OneCheck, Addr: "check." + name}] = true
+				}
+			},
+			[]string{
+				"= check check.other:", "= output opened:", "= output other:", "= t.a: t.a@1", "= t.b: t.b@2",
+				"s t.b", "x check check.other", "x output opened", "x output other", "x t.a",
+			},
+		},
+		{
 			"an action that a change triggers",
 			[]string{"t.a update"},
 			[]string{"t.a", "t.b"},

@@ -43,6 +43,26 @@ type Rows interface {
 	AddSalts(salts ...Salt)
 }
 
+// Turner is implemented by runs of stores whose outputs and checks several runs may change at the same time.
+type Turner interface {
+	// TakeTurn stores all other changes so far, and then outputs and results of checks as they are with the
+	// objects that all runs have left. evaluate gets the objects of subjects as they are at one moment, and
+	// is called again if it needs more of them, or if another run has stored outputs or results in the
+	// meantime. Nothing is locked while it is called. If a run excludes all others, TakeTurn does nothing.
+	//
+	// It returns when the results are durable. Outputs and results that another run has claimed are left to
+	// that run. If ctx ends, nothing of them is stored.
+	TakeTurn(ctx context.Context, subjects []Subject, evaluate func(objects *State) Evaluated) error
+}
+
+// Evaluated are outputs of the root module and results of checks that were evaluated from the objects of one
+// moment. Outputs that are nil, or null, are removed; those with an unknown value stay as they are.
+type Evaluated struct {
+	Outputs map[string]*Output
+	Checks  []CheckResult
+	Missing []Subject // that the evaluation needs in addition; then the results do not count
+}
+
 // Salt is a random text that fingerprints of values are made with.
 type Salt = fingerprint.Salt
 
@@ -117,6 +137,20 @@ func (r *journaledRun) Closed(id uint64) error {
 		return errRunEnded
 	}
 	return r.journal.Closed(id)
+}
+
+// TakeTurn implements Turner.
+func (r *journaledRun) TakeTurn(ctx context.Context, subjects []Subject, evaluate func(*State) Evaluated) error {
+	t, ok := r.journal.(turner)
+	if !ok {
+		return nil
+	}
+	return t.TakeTurn(ctx, r.base.Next(r.result(), r.version), subjects, evaluate)
+}
+
+// turner is implemented by journals of runs that are Turners. next is the state as the run leaves it.
+type turner interface {
+	TakeTurn(ctx context.Context, next *File, subjects []Subject, evaluate func(*State) Evaluated) error
 }
 
 // End implements Run.

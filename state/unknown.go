@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/mayfly-iac/mayfly/addr"
 )
 
 // unknownV4 has the unknown members of a file by their places. The nil pointers of all three types mean that
@@ -68,6 +70,28 @@ func findUnknown(src []byte) (*unknownV4, error) {
 		}
 	}
 	return u, nil
+}
+
+// UnknownMembers returns the members of a resource in a state file that this program does not know, as a JSON
+// object; nil for none. It is for stores that keep objects apart.
+func (r *Resource) UnknownMembers() []byte {
+	if len(r.extra) == 0 {
+		return nil
+	}
+	return append(append([]byte{'{'}, r.extra[1:]...), '}')
+}
+
+// SetUnknownMembers gives a resource of s the result of UnknownMembers. It does nothing if s does not have the
+// resource.
+func (s *State) SetUnknownMembers(a addr.AbsResource, members []byte) error {
+	var doc map[string]json.RawMessage
+	if err := json.Unmarshal(members, &doc); err != nil {
+		return corrupt("the unknown members of the resource %s are not a JSON object", a)
+	}
+	if r := s.own(a); r != nil {
+		r.extra = unknownFields(doc, reflect.TypeFor[resourceV4]())
+	}
+	return nil
 }
 
 // unmarshalMember decodes one member, whose name matches regardless of case, as encoding/json does for

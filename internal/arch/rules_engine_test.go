@@ -108,13 +108,17 @@ var engineRules = map[string]rule{
 		why: "what a list finds does not depend on the other lists of a query",
 	},
 	"engine": {
-		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/contract", "event", "engine/listing", "engine/idle", "engine/journal", "engine/order", "engine/moves", "engine/rounds", "engine/computed", "engine/deferral", "engine/scope", "engine/selection", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
+		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/contract", "event", "engine/listing", "engine/idle", "engine/journal", "engine/order", "engine/moves", "engine/rounds", "engine/computed", "engine/deferral", "engine/scope", "engine/selection", "engine/turn", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},
 	"engine/scope": {
-		may: []string{"addr", "base/future", "language/eval", "plan", "state"}, pure: true, modules: none,
+		may: []string{"addr", "base/future", "engine/turn", "language/eval", "plan", "state"}, pure: true, modules: none,
 		why: "what a run relies on follows from read-sets alone: no value or provider can matter",
+	},
+	"engine/turn": {
+		may: []string{"addr", "base/future", "diag", "language/eval", "plan", "state", "values/value"}, pure: true, modules: none,
+		why: "the values at the end of a run follow from its plan and the objects: no provider or store can matter",
 	},
 	"engine/computed": {
 		may: []string{"addr", "diag", "state", "values/schema", "values/value"}, pure: true, modules: []string{cty},

@@ -123,8 +123,8 @@ func (a *applier) apply() {
 	a.left = &deferral.Missing{Instances: a.run.InstancesOf, Missing: a.absent}
 	a.finishing.conditions = a.finishing.listConditions()
 	findLenders(a)
-	uses := a.claimSteps(steps)
-	a.runSteps(steps, uses)
+	a.runSteps(steps, a.claimSteps(steps))
+	a.takeTurn()
 }
 
 // claimSteps claims the uses of each step; stepDone waives them.

@@ -23,8 +23,19 @@ type Recovered struct {
 	// reading without a lock, which changes nothing; the run may then still be alive.
 	Saved bool
 
+	// Late are results that the state does not have, because they came after their runs had lost their
+	// claims. They are kept until the object has a new result. Diags does not mention them: a plan does.
+	Late []LateResult
+
 	Unreadable string // new path of a journal without any readable record; "" for none
 	Empty      string // path of an existing state file without content; "" for none
+}
+
+// LateResult is the result of an operation that came after its run had lost its claims.
+type LateResult struct {
+	Change state.ObjectChange
+	Run    LockInfo
+	At     time.Time
 }
 
 // RecoveredBy returns the recovery by m; nil if m recovered nothing or never does.

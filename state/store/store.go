@@ -141,6 +141,21 @@ func (e *JournaledError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *JournaledError) Unwrap() error { return e.Err }
 
+// UnsavedError is returned by Run.End, for a state that other runs change as well, if the run could not be
+// ended as it should. The state that End returns must not be stored in place of the rows: that would undo the
+// changes of other runs.
+type UnsavedError struct {
+	Kept string               // the file with results, which the next run on this machine puts into the state; "" for none
+	Lost []state.ObjectChange // that are recorded nowhere
+	Err  error
+}
+
+// Error gives the reason.
+func (e *UnsavedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *UnsavedError) Unwrap() error { return e.Err }
+
 // CheckWorkspaceName returns an error unless name is a valid workspace name: as in other engines, it must
 // not need escaping in a URL path.
 func CheckWorkspaceName(name string) error {

@@ -2,7 +2,8 @@
 // as they take the evaluated configuration. It also finds the records of objects that an apply brings up to
 // date without a change.
 //
-// It may import addr, future, eval, plan and state. It must not know providers, or how anything is claimed.
+// It may import addr, future, eval, plan, state and turn. It must not know providers, or how anything is
+// claimed.
 package scope
 
 import (
@@ -11,6 +12,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/turn"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -18,7 +20,7 @@ import (
 
 // Of returns the scope of a plan that run has made from a state as it was read.
 func Of(run *eval.Run, p *plan.Plan, stored *state.State) *state.Scope {
-	opt := plan.ScopeOptions{Stored: stored, Checks: map[string][]plan.Dep{}}
+	opt := plan.ScopeOptions{Stored: stored, Checks: map[string][]plan.Dep{}, Turns: turn.Possible(run, p)}
 	for _, r := range p.Checks {
 		for _, o := range r.Objects {
 			opt.Checks[r.Config] = append(opt.Checks[r.Config], checkDeps(run, r.Kind, o.Addr)...)

@@ -265,25 +265,29 @@ func (c *claim) forget(t *tx) error {
 	return err
 }
 
-// release gives the claims back. A run that has begun and not ended is left for the next one to find. m.mu is
-// held.
+// release gives the claims back. A run that has begun and not ended is left for the next one to find. One
+// with results in a file keeps its claims until its lease lapses, and the objects of the operations until the
+// file is committed. m.mu is held.
 func (m *manager) release(ctx context.Context) error {
 	c, ending := m.claim, "ended"
 	c.stop()
+	kept := false
 	if m.journal != nil {
 		m.journal.stop()
-		ending = "left"
+		kept, ending = m.journal.keptIn != "", "left"
 	}
-	err := m.store.again(ctx, nil, func(t *tx) error {
+	m.claim, m.journal = nil, nil
+	m.store.note(c.run, false)
+	if kept {
+		return nil
+	}
+	return m.store.again(ctx, nil, func(t *tx) error {
 		n, err := t.exec(`UPDATE mayfly.runs SET state = $2, ended = clock_timestamp() WHERE id = $1 AND state = 'claimed'`, c.run, ending)
 		if err == nil && n > 0 { // the claims of a lapsed run are on objects that may still be changing
 			_, err = t.exec(`DELETE FROM mayfly.claims WHERE run = $1`, c.run)
 		}
 		return err
 	})
-	m.claim, m.journal = nil, nil
-	m.store.note(c.run, false)
-	return err
 }
 
 // Claim implements store.Claimer.

@@ -21,7 +21,7 @@ type comparison struct {
 	workspace int64
 	scope     *state.Scope
 	found     map[state.Subject]state.RowSet
-	writers   map[state.RowName]string // runs that have written stored rows
+	writers   map[state.RowName]string // runs that have written stored rows; results are named by their keys
 }
 
 // compare returns a *store.StaleError if claimed rows are not as they were read. Optional claims on such rows
@@ -124,7 +124,13 @@ func (x *comparison) results(name string) error {
 			x.found[s] = state.ResultRow(s, stored)
 		}
 	}
-	return nil
+	return x.t.rows(func(scan func(...any) error) error {
+		var key string
+		var run sql.NullString
+		err := scan(&key, &run)
+		x.writers[state.RowName{Address: key}] = run.String
+		return err
+	}, `SELECT key, run FROM mayfly.results WHERE workspace = $1`, x.workspace)
 }
 
 // differences returns the rows that differ, in order, and the keys of optional claims on rows that do.
@@ -168,7 +174,8 @@ func (x *comparison) differences() (stale []store.StaleRow, given []string, err 
 		if d.kind == state.OneInstance {
 			row.Run = writers[x.writers[d.row]]
 		} else {
-			row.Name = state.DescribeKey(state.Subject{Kind: d.kind, Addr: d.row.Address}.Key())
+			key := state.Subject{Kind: d.kind, Addr: d.row.Address}.Key()
+			row.Name, row.Run = state.DescribeKey(key), writers[x.writers[state.RowName{Address: key}]]
 		}
 		stale = append(stale, row)
 	}

@@ -22,17 +22,21 @@ import (
 // sent.
 type journal struct {
 	*claim
-	base *state.File
+	base  *state.File
+	place string // the workspace
 
 	flushing chan struct{} // has room for the goroutine that sends; taken before mu
-	sent     int64         // the number of the last batch; protected by flushing
+	sent     int64         // the number of the last batch; protected by flushing, as are the following
+	kept     keptRun       // batches that could not be sent
+	keptIn   string        // the file that has them; "" for none
 
 	mu      sync.Mutex
 	open    map[uint64]struct{}
 	pending *batch
 	failed  error
+	keeping bool         // although it has failed, results go to a file
 	durable *state.State // with the objects that the rows have
-	rest    *state.File  // the stored state without objects, with the salts of the run
+	rest    *state.File  // the parts of the stored state without rows, with the salts of the run
 }
 
 // batch are records that become durable together.
@@ -53,31 +57,35 @@ type batch struct {
 	done bool // protected by journal.flushing, as are the following
 	err  error
 	late bool // the lease has lapsed, so nothing was begun
+	kept bool // the results came late and are kept beside the rows
 }
 
 var _ state.Queue = (*journal)(nil)
 
-// newJournal returns the journal of a run that changes base. known is the stored state; nil if it is base.
-func newJournal(s *Store, c *claim, base, known *state.File) *journal {
+// newJournal returns the journal of a run that changes base, the state of a workspace. known is the stored
+// state; nil if it is base.
+func newJournal(place string, c *claim, base, known *state.File) *journal {
 	if known == nil {
 		known = base
 	}
 	return &journal{
-		claim: c, base: base, flushing: make(chan struct{}, 1), sent: c.batches, open: map[uint64]struct{}{},
-		durable: known.State.Copy(), rest: withoutObjects(known),
+		claim: c, base: base, place: place, flushing: make(chan struct{}, 1), sent: c.batches, open: map[uint64]struct{}{},
+		durable: known.State.Copy(), rest: withoutRows(known),
 	}
 }
 
 var (
 	errEnded = errors.New("the run has ended")
+	errKept  = fmt.Errorf("%w: it was released by force, or not renewed in time. The result is kept in the database, and the next plan shows it", store.ErrLockLost)
 	errLate  = fmt.Errorf("%w: it was not renewed in time, because the database could not be reached. Nothing more is begun", store.ErrLockLost)
 )
 
-// add adds to the pending batch, and returns a function that waits until it is durable.
-func (j *journal) add(f func(*batch)) (wait func() (*batch, error)) {
+// add adds to the pending batch, and returns a function that waits until it is durable. Results are also
+// added after a failure, as long as they are kept in a file.
+func (j *journal) add(results bool, f func(*batch)) (wait func() (*batch, error)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.failed != nil {
+	if j.failed != nil && !(results && j.keeping) {
 		err := j.failed
 		return func() (*batch, error) { return nil, err }
 	}
@@ -101,17 +109,27 @@ func (j *journal) flush() {
 	j.mu.Lock()
 	b := j.pending
 	j.pending = nil
-	err := j.failed
+	err, kept := j.failed, j.keeping
 	j.mu.Unlock()
-	if err == nil {
+	if err == nil || kept {
 		j.sent++
-		err = j.send(b)
 	}
-	b.done, b.err = true, err
+	if err == nil {
+		if err = j.send(b); err != nil {
+			err, kept = j.orKeep(b, err)
+		}
+	} else if kept {
+		if worse, ok := j.orKeep(b, err); !ok {
+			err, kept = worse, false
+		}
+	}
+	if b.done, b.err = true, err; b.kept {
+		b.err = errKept
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if err != nil {
-		j.failed = err
+	j.failed, j.keeping = err, kept
+	if err != nil && !kept {
 		return
 	}
 	for _, c := range b.changes {
@@ -119,31 +137,31 @@ func (j *journal) flush() {
 	}
 }
 
-// given are the changed objects of a batch.
-var given = columns(16)
-
 // record records a batch. The row of the run is locked first: batches of a run are carried out one after the
 // other, and one that is repeated, or comes late, finds its number there. Of a run whose lease has lapsed,
-// the results of operations that have begun are accepted, and nothing else with them. It is written in any
-// case: a transaction that writes nothing would not wait for replicas that the first attempt has not reached.
+// the results of operations that have begun are accepted. Other results, and all of a run that was freed by
+// force, are kept beside the rows. It is written in any case: a transaction that writes nothing would not
+// wait for replicas that the first attempt has not reached.
 var record = `WITH setting AS (SELECT ` + durable + `),
-fence AS (SELECT r.id, r.workspace, r.batch = $2::bigint - 1 AS fresh, r.state = 'claimed' AS claimed, r.state = 'claimed' AND r.lease_until > clock_timestamp() AS alive
-	FROM mayfly.runs r, setting WHERE r.id = $1 AND r.state IN ('claimed', 'lapsed') AND r.batch IN ($2::bigint - 1, $2::bigint) FOR NO KEY UPDATE OF r),
-judged AS (SELECT f.*, f.fresh AND (f.claimed OR NOT EXISTS (SELECT 1 FROM unnest($16::text[]) g(address) WHERE NOT EXISTS
-	(SELECT 1 FROM mayfly.operations o WHERE o.run = f.id AND o.id = ANY($11::bigint[]) AND o.ended IS NULL AND o.key = g.address))) AS accepted FROM fence f),
-counted AS (UPDATE mayfly.runs r SET batch = $2, commits = commits + CASE WHEN f.accepted THEN $3 ELSE 0 END FROM judged f WHERE r.id = f.id),
+fence AS (SELECT r.id, r.workspace, r.batch = $2::bigint - 1 AS fresh, r.state, r.state = 'claimed' AND r.lease_until > clock_timestamp() AS alive
+	FROM mayfly.runs r, setting WHERE r.id = $1 AND r.state IN ('claimed', 'lapsed', 'forced') AND r.batch IN ($2::bigint - 1, $2::bigint) FOR NO KEY UPDATE OF r),
+judged AS (SELECT f.workspace, f.id AS run, g.*, f.state = 'claimed' OR f.state = 'lapsed' AND EXISTS
+	(SELECT 1 FROM mayfly.operations o WHERE o.run = f.id AND o.id = ANY($10::bigint[]) AND o.ended IS NULL AND o.key = g.address) AS accepted FROM fence f, ` + columns(15) + ` WHERE f.fresh),
+counted AS (UPDATE mayfly.runs r SET batch = $2, commits = commits + (SELECT count(*) FROM judged WHERE accepted) FROM fence f WHERE r.id = f.id),
 begun AS (INSERT INTO mayfly.operations (run, id, workspace, key, object, action)
-	SELECT f.id, b.id, f.workspace, b.key, b.object, b.action FROM fence f, unnest($4::bigint[], $14::text[], $5::bytea[], $6::text[]) b(id, key, object, action) WHERE f.fresh AND f.alive),
+	SELECT f.id, b.id, f.workspace, b.key, b.object, b.action FROM fence f, unnest($3::bigint[], $13::text[], $4::bytea[], $5::text[]) b(id, key, object, action) WHERE f.fresh AND f.alive),
 opened AS (INSERT INTO mayfly.openings (run, id, instance, provider, since)
-	SELECT f.id, o.id, o.instance, o.provider, o.since FROM fence f, unnest($7::bigint[], $8::text[], $9::text[], $10::timestamptz[]) o(id, instance, provider, since) WHERE f.fresh AND f.alive),
-ended AS (UPDATE mayfly.operations o SET ended = clock_timestamp() FROM judged f WHERE f.accepted AND o.run = f.id AND o.id = ANY($11::bigint[])),
-closed AS (DELETE FROM mayfly.openings o USING fence f WHERE f.fresh AND o.run = f.id AND o.id = ANY($12::bigint[])),
-rest AS (UPDATE mayfly.workspaces w SET document = $13 FROM fence f WHERE f.fresh AND w.id = f.workspace AND $13::bytea IS NOT NULL),
-salted AS (INSERT INTO mayfly.salts (run, workspace, body) SELECT f.id, f.workspace, $15 FROM fence f WHERE f.fresh AND f.claimed AND $15::bytea IS NOT NULL
+	SELECT f.id, o.id, o.instance, o.provider, o.since FROM fence f, unnest($6::bigint[], $7::text[], $8::text[], $9::timestamptz[]) o(id, instance, provider, since) WHERE f.fresh AND f.alive),
+ended AS (UPDATE mayfly.operations o SET ended = clock_timestamp() FROM fence f WHERE f.fresh AND o.run = f.id AND o.id = ANY($10::bigint[])),
+closed AS (DELETE FROM mayfly.openings o USING fence f WHERE f.fresh AND o.run = f.id AND o.id = ANY($11::bigint[])),
+rest AS (UPDATE mayfly.workspaces w SET document = $12 FROM fence f WHERE f.fresh AND f.state <> 'forced' AND w.id = f.workspace AND $12::bytea IS NOT NULL),
+salted AS (INSERT INTO mayfly.salts (run, workspace, body) SELECT f.id, f.workspace, $14 FROM fence f WHERE f.fresh AND f.state = 'claimed' AND $14::bytea IS NOT NULL
 	ON CONFLICT (run) DO UPDATE SET body = excluded.body),
-given AS (SELECT f.workspace, f.id AS run, g.* FROM judged f, ` + given + ` WHERE f.accepted),` +
+kept AS (INSERT INTO mayfly.late (run, batch, workspace, address, deposed, sealed, body)
+	SELECT run, $2, workspace, address, deposed, sealed, CASE WHEN NOT gone THEN body END FROM judged WHERE NOT accepted),
+given AS (SELECT * FROM judged WHERE accepted),` +
 	changeObjects + `
-SELECT fresh, accepted, alive OR EXISTS (SELECT 1 FROM mayfly.operations o WHERE o.run = f.id AND o.id = ANY($4::bigint[])) OR EXISTS (SELECT 1 FROM mayfly.openings o WHERE o.run = f.id AND o.id = ANY($7::bigint[])) FROM judged f`
+SELECT fresh, EXISTS (SELECT 1 FROM judged WHERE NOT accepted), alive OR EXISTS (SELECT 1 FROM mayfly.operations o WHERE o.run = f.id AND o.id = ANY($3::bigint[])) OR EXISTS (SELECT 1 FROM mayfly.openings o WHERE o.run = f.id AND o.id = ANY($6::bigint[])) FROM fence f`
 
 // send sends a batch, again if the connection is lost. j.flushing is held.
 func (j *journal) send(b *batch) error {
@@ -168,7 +186,7 @@ func (j *journal) send(b *batch) error {
 		return err
 	}
 	args := append([]any{
-		j.run, j.sent, len(b.changes), pq.Array(b.begun), pq.ByteaArray(b.objects), pq.StringArray(b.actions),
+		j.run, j.sent, pq.Array(b.begun), pq.ByteaArray(b.objects), pq.StringArray(b.actions),
 		pq.Array(b.opened), pq.StringArray(b.opening[0]), pq.StringArray(b.opening[1]), pq.StringArray(b.since),
 		pq.Array(b.ended), pq.Array(b.closed), document, pq.StringArray(b.keys), salts,
 	}, o.args()...)
@@ -178,13 +196,13 @@ func (j *journal) send(b *batch) error {
 		if err != nil {
 			return err
 		}
-		var fresh, accepted, alive bool
-		err = db.QueryRowContext(ctx, j.in(record), args...).Scan(&fresh, &accepted, &alive)
+		var fresh, alive bool
+		err = db.QueryRowContext(ctx, j.in(record), args...).Scan(&fresh, &b.kept, &alive)
 		if err == nil && !fresh { // the first attempt, which this one may have waited for, has decided
-			err = db.QueryRowContext(ctx, j.in(`SELECT NOT EXISTS (SELECT 1 FROM mayfly.operations WHERE run = $1 AND id = ANY($2::bigint[]) AND ended IS NULL)`), j.run, pq.Array(b.ended)).Scan(&accepted)
+			err = db.QueryRowContext(ctx, j.in(`SELECT EXISTS (SELECT 1 FROM mayfly.late WHERE run = $1 AND batch = $2)`), j.run, j.sent).Scan(&b.kept)
 		}
-		if errors.Is(err, sql.ErrNoRows) || err == nil && !accepted {
-			return fmt.Errorf("%w: it was released by force, or not renewed in time", store.ErrLockLost)
+		if errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("%w: its records are gone", store.ErrLockLost)
 		}
 		b.late = !alive
 		return err
@@ -214,7 +232,7 @@ func (j *journal) Begin(o addr.Object, action string) (uint64, error) {
 		return 0, fmt.Errorf("the run has not claimed %s, which its plan does not change", o.Instance)
 	}
 	id := j.number()
-	b, err := j.add(func(b *batch) {
+	b, err := j.add(false, func(b *batch) {
 		b.begun, b.keys, b.actions = append(b.begun, id), append(b.keys, key), append(b.actions, action)
 		b.objects = append(b.objects, state.EncodeChange(state.ObjectChange{Object: o}))
 	})()
@@ -239,7 +257,7 @@ func (j *journal) Enqueue(id uint64, changes ...state.ObjectChange) (wait func()
 	if !begun {
 		return func() error { return fmt.Errorf("the operation %d has not begun, or has ended", id) }
 	}
-	durable := j.add(func(b *batch) {
+	durable := j.add(true, func(b *batch) {
 		b.ended, b.changes = append(b.ended, int64(id)), append(b.changes, changes...)
 		before := len(j.rest.State.Salts)
 		for _, c := range changes {
@@ -251,7 +269,6 @@ func (j *journal) Enqueue(id uint64, changes ...state.ObjectChange) (wait func()
 		case len(changes) > 0 && j.base.Serial == 0: // without it, the rows would be of no state
 			b.document = &rest
 		case len(changes) > 0 && len(j.rest.State.Salts) > before:
-			rest.State.Outputs, rest.State.Checks = nil, nil
 			b.salts = &rest
 		}
 	})
@@ -274,7 +291,7 @@ func (j *journal) Fail(id uint64, changes ...state.ObjectChange) error {
 // Opening implements state.Journal.
 func (j *journal) Opening(i addr.Instance, p addr.Provider, at time.Time) (uint64, error) {
 	id := j.number()
-	b, err := j.add(func(b *batch) {
+	b, err := j.add(false, func(b *batch) {
 		b.opened, b.since = append(b.opened, id), append(b.since, at.UTC().Format(time.RFC3339Nano))
 		b.opening[0], b.opening[1] = append(b.opening[0], i.String()), append(b.opening[1], p.String())
 	})()
@@ -286,7 +303,7 @@ func (j *journal) Opening(i addr.Instance, p addr.Provider, at time.Time) (uint6
 
 // Closed implements state.Journal.
 func (j *journal) Closed(id uint64) error {
-	_, err := j.add(func(b *batch) { b.closed = append(b.closed, int64(id)) })()
+	_, err := j.add(false, func(b *batch) { b.closed = append(b.closed, int64(id)) })()
 	return err
 }
 
@@ -297,8 +314,8 @@ func (j *journal) stop() *state.State {
 	defer func() { <-j.flushing }()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.failed == nil {
-		j.failed = errEnded
+	if j.failed == nil || j.keeping {
+		j.failed, j.keeping = errEnded, false
 	}
 	j.batches = j.sent
 	return j.durable

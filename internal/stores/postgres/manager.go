@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 
@@ -95,18 +96,33 @@ func (m *manager) Read(ctx context.Context) (*state.File, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	kept, err := m.commitKept(ctx)
+	if err != nil {
+		return nil, m.failed("read", err)
+	}
 	var f *state.File
-	err := m.store.again(ctx, reading, func(t *tx) (err error) {
-		f, err = t.read(m.name)
+	var late []store.LateResult
+	err = m.store.again(ctx, reading, func(t *tx) (err error) {
+		if f, err = t.read(m.name); err == nil {
+			late, err = t.late(m.name)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, m.failed("read", err)
 	}
 	m.know(f)
-	m.recovered = nil
-	if m.claim != nil {
+	m.recovered = kept
+	if m.claim != nil && m.claim.found != nil {
 		m.recovered = m.claim.found
+	}
+	if len(late) > 0 {
+		found := store.Recovered{}
+		if m.recovered != nil {
+			found = *m.recovered
+		}
+		found.Late = late
+		m.recovered = &found
 	}
 	return f, nil
 }
@@ -143,7 +159,7 @@ func (m *manager) BeginRun(ctx context.Context, base *state.File, version string
 		}
 		return nil, err
 	}
-	j := newJournal(m.store, m.claim, base, m.known)
+	j := newJournal(m.name, m.claim, base, m.known)
 	m.journal = j
 	return state.NewRun(base, version, j, func(ctx context.Context, next *state.File) error {
 		m.mu.Lock()
@@ -179,6 +195,15 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 		return fmt.Errorf("%w: it was released before the run ended", store.ErrLockLost)
 	}
 	c, durable := m.claim, j.stop()
+	if j.keptIn != "" { // the database may be back
+		if _, err := m.commitFile(ctx, j.keptIn); err != nil {
+			return &store.UnsavedError{Kept: j.keptIn, Err: m.failed("written", err)}
+		}
+		if err := os.Remove(j.keptIn); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return &store.UnsavedError{Kept: j.keptIn, Err: err}
+		}
+		j.keptIn = ""
+	}
 	changes := slices.DeleteFunc(state.Diff(durable, next.State), func(o state.ObjectChange) bool { return !c.writes(o.Object.Instance.String()) })
 	for _, o := range changes {
 		o.Apply(durable)
@@ -200,7 +225,7 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 		return err
 	})
 	if err != nil {
-		return m.failed("written", err)
+		return &store.UnsavedError{Lost: changes, Err: m.failed("written", err)}
 	}
 	if now != nil && next != j.base {
 		*next = *now
@@ -243,7 +268,10 @@ func (m *manager) settle(t *tx, c *claim, base, next *state.File, objects *state
 		return nil, err
 	}
 	alone = alone || stored.Serial == base.Serial+uint64(commits) // no other run has changed anything
-	if doc.Serial, err = t.store(c, &doc, more); err != nil {
+	if _, err = t.putResults(c, stored.State, &doc); err == nil {
+		doc.Serial, err = t.store(c, &doc, more)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if !alone {
@@ -327,14 +355,19 @@ func (m *manager) replace(ctx context.Context, f *state.File) error {
 		if err == nil {
 			_, _, err = t.document(m.name) // one that is damaged may be all that is left
 		}
-		if err == nil {
-			_, err = t.exec(`DELETE FROM mayfly.objects WHERE workspace = $1`, w)
-		}
-		if err == nil {
-			_, err = t.exec(`DELETE FROM mayfly.salts WHERE workspace = $1`, w)
+		for _, table := range []string{"objects", "members", "salts", "results", "late"} {
+			if err == nil {
+				_, err = t.exec(`DELETE FROM mayfly.`+table+` WHERE workspace = $1`, w)
+			}
 		}
 		if err == nil {
 			err = t.put(c, state.Diff(state.New(), f.State))
+		}
+		if err == nil {
+			err = t.putMembers(w, f.State)
+		}
+		if err == nil {
+			_, err = t.putResults(c, state.New(), f)
 		}
 		if err == nil {
 			_, err = t.store(c, f, 0)

@@ -27,7 +27,10 @@ func (t *tx) document(name string) (workspace int64, f *state.File, err error) {
 		return workspace, nil, err
 	}
 	f.Serial = serial
-	return workspace, f, t.salts(workspace, f.State)
+	if err = t.results(workspace, f); err == nil {
+		err = t.salts(workspace, f.State)
+	}
+	return workspace, f, err
 }
 
 // salts adds the salts of runs that have not ended.
@@ -51,7 +54,15 @@ func (t *tx) read(name string) (*state.File, error) {
 	if err != nil || f == nil {
 		return nil, err
 	}
-	err = t.rows(func(scan func(...any) error) error {
+	if err = t.eachObject(f.State, `workspace = $1`, workspace); err == nil {
+		err = t.members(workspace, f.State)
+	}
+	return f, err
+}
+
+// eachObject adds the objects to st whose rows meet a condition.
+func (t *tx) eachObject(st *state.State, where string, args ...any) error {
+	return t.rows(func(scan func(...any) error) error {
 		var address string
 		var sealed bool
 		var body []byte
@@ -69,29 +80,44 @@ func (t *tx) read(name string) (*state.File, error) {
 		if c.New != nil {
 			c.New.Version = state.Version(version)
 		}
-		c.Apply(f.State)
+		c.Apply(st)
 		return nil
-	}, `SELECT address, sealed, body, version FROM mayfly.objects WHERE workspace = $1 ORDER BY address, deposed`, workspace)
-	return f, err
+	}, `SELECT address, sealed, body, version FROM mayfly.objects WHERE `+where+` ORDER BY address, deposed`, args...)
 }
 
-// unseal reads the body of a row.
+// unseal reads the body of the row of an object.
 func (s *Store) unseal(sealed bool, body []byte) (c state.ObjectChange, err error) {
-	switch {
-	case sealed && s.opt.Cipher == nil:
-		return c, fmt.Errorf("%w: it is encrypted, and the configuration has no encryption for the state", state.ErrCorrupt)
-	case sealed:
-		body, err = s.opt.Cipher.Unseal(body)
-	case s.opt.Cipher != nil:
-		err = s.opt.Cipher.CheckPlain()
-	}
-	if err != nil {
+	if body, err = s.plain(sealed, body); err != nil {
 		return c, err
 	}
 	if c, err = state.DecodeChange(body); err != nil {
 		return c, fmt.Errorf("%w: %w", state.ErrCorrupt, err)
 	}
 	return c, nil
+}
+
+// plain returns the content of a body.
+func (s *Store) plain(sealed bool, body []byte) ([]byte, error) {
+	switch {
+	case sealed && s.opt.Cipher == nil:
+		return nil, fmt.Errorf("%w: it is encrypted, and the configuration has no encryption for the state", state.ErrCorrupt)
+	case sealed:
+		return s.opt.Cipher.Unseal(body)
+	case s.opt.Cipher != nil:
+		return body, s.opt.Cipher.CheckPlain()
+	}
+	return body, nil
+}
+
+// seal returns the body for a content, encrypted if the configuration says so.
+func (s *Store) seal(plain []byte) (body []byte, sealed bool, err error) {
+	if s.opt.Cipher == nil {
+		return plain, false, nil
+	}
+	if body, err = s.opt.Cipher.Seal(plain); err != nil || body != nil {
+		return body, true, err
+	}
+	return plain, false, nil
 }
 
 // objects are changed rows of objects in the form that statements take them in.
@@ -104,18 +130,13 @@ type objects struct {
 
 // add adds a change. Of several changes of one object in a statement, only the last may be added.
 func (o *objects) add(s *Store, c state.ObjectChange) error {
-	body, sealed := state.EncodeChange(c), false
-	if s.opt.Cipher != nil && c.New != nil {
-		b, err := s.opt.Cipher.Seal(body)
-		if err != nil {
+	var body []byte
+	var sealed bool
+	if c.New != nil {
+		var err error
+		if body, sealed, err = s.seal(state.EncodeChange(c)); err != nil {
 			return err
 		}
-		if b != nil {
-			body, sealed = b, true
-		}
-	}
-	if c.New == nil {
-		body = nil
 	}
 	o.addresses, o.deposed = append(o.addresses, c.Object.Instance.String()), append(o.deposed, string(c.Object.Deposed))
 	o.resources, o.blocks = append(o.resources, c.Object.Abs().String()), append(o.blocks, c.Object.Config().String())
@@ -145,9 +166,10 @@ func columns(n int) string {
 		n, n+1, n+2, n+3, n+4, n+5, n+6, n+7)
 }
 
-// changeObjects are parts of a statement that change rows of objects. given has the columns of objects, and
-// the workspace and the run.
+// changeObjects are parts of a statement that change rows of objects, which settles late results about their
+// instances. given has the columns of objects, and the workspace and the run.
 const changeObjects = `
+settled AS (DELETE FROM mayfly.late l USING given g WHERE l.workspace = g.workspace AND l.address = g.address),
 gone AS (DELETE FROM mayfly.objects o USING given g WHERE g.gone AND o.workspace = g.workspace AND o.address = g.address AND o.deposed = g.deposed),
 put AS (INSERT INTO mayfly.objects (workspace, address, deposed, run, resource, block, dependencies, sealed, body)
 	SELECT workspace, address, deposed, run, resource, block, string_to_array(dependencies, E'\n'), sealed, body FROM given WHERE NOT gone
@@ -177,10 +199,10 @@ func (t *tx) put(c *claim, changes []state.ObjectChange) error {
 	return nil
 }
 
-// store stores the parts of f other than objects. The results of the run become part of its serial, to which
-// more is added. It returns the serial.
+// store stores the parts of f that have no rows of their own. The changes of the run become part of its
+// serial, to which more is added. It returns the serial.
 func (t *tx) store(c *claim, f *state.File, more int) (serial uint64, err error) {
-	b, err := store.Encode(withoutObjects(f), t.opt.Cipher)
+	b, err := store.Encode(withoutRows(f), t.opt.Cipher)
 	if err == nil {
 		_, err = t.one(`UPDATE mayfly.workspaces SET document = $2, serial = serial + $3 + (SELECT commits FROM mayfly.runs WHERE id = $4) WHERE id = $1 RETURNING serial`, []any{c.workspace, b, more, c.run}, &serial)
 	}
@@ -193,11 +215,10 @@ func (t *tx) store(c *claim, f *state.File, more int) (serial uint64, err error)
 	return serial, err
 }
 
-// withoutObjects returns f with a state that has everything but objects.
-func withoutObjects(f *state.File) *state.File {
+// withoutRows returns f with a state that has salts only: the rest has rows of its own.
+func withoutRows(f *state.File) *state.File {
 	rest := *f
 	rest.State = state.New()
-	rest.State.Outputs, rest.State.Checks = f.State.Outputs, f.State.Checks
 	rest.State.AddSalts(f.State.Salts...)
 	return &rest
 }

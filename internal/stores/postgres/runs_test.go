@@ -132,13 +132,13 @@ func TestLapsedInOperation(t *testing.T) {
 	if err := store.ForceUnlock(t.Context(), b, "id-a"); !errors.Is(err, store.ErrNotLocked) {
 		t.Errorf("unlocking twice: got %v, want %v", err, store.ErrNotLocked)
 	}
-	if err := first.Commit(ids[1], result(2)); !errors.Is(err, store.ErrLockLost) {
-		t.Errorf("a result after force-unlock: got %v, want %v", err, store.ErrLockLost)
-	}
 	second := begin(t, b, "b")
 	r := store.RecoveredBy(b)
 	if r == nil || r.Changes != 2 || len(r.Unfinished) != 1 || r.Unfinished[0].Object != storetest.Address("a", 2) {
 		t.Errorf("recovered: got %+v, want 2 changes and 1 operation", r)
+	}
+	if err := first.Commit(ids[1], result(2)); !errors.Is(err, store.ErrLockLost) {
+		t.Errorf("a result after force-unlock: got %v, want %v", err, store.ErrLockLost)
 	}
 	f, err := second.End(t.Context())
 	if err != nil || len(f.State.Managed()) != 3 {
@@ -175,6 +175,7 @@ func TestEncryption(t *testing.T) {
 	m := manager(t, open(t, opt))
 	r := begin(t, m, "canary-in-clear")
 	r.Put(state.ObjectChange{Object: storetest.Address("a", 1), Provider: storetest.Provider, New: storetest.Object(t, "canary-put")})
+	r.PutOutput("o", output(t, "canary-output"))
 	want, err := r.End(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -187,8 +188,10 @@ func TestEncryption(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Contains(stored, []byte("canary-put")) || bytes.Contains(stored, []byte(fmt.Sprintf("%x", "canary-put"))) {
-		t.Error("an object is in the database in clear")
+	for _, secret := range []string{"canary-put", "canary-output"} {
+		if bytes.Contains(stored, []byte(secret)) || bytes.Contains(stored, []byte(fmt.Sprintf("%x", secret))) {
+			t.Errorf("got a database with %s in clear, want it encrypted", secret)
+		}
 	}
 	if !bytes.Contains(stored, []byte("canary-in-clear")) {
 		t.Error("the search does not find the address of an object")

@@ -4,8 +4,8 @@
 // A run claims the parts of the state that it changes or relies on, by rows that a lease keeps
 // (docs/adr/040-postgres.md).
 //
-// It may import addr, bug, backend, pg/connect, state, state/store and the client of PostgreSQL. It must not
-// know other configuration, plans or providers.
+// It may import addr, bug, safefile, backend, pg/connect, state, state/store and the client of PostgreSQL. It
+// must not know other configuration, plans or providers.
 package postgres
 
 import (
@@ -39,6 +39,7 @@ type Options struct {
 	Schema     string        // of the tables; defaultSchema if ""
 	Cipher     store.Cipher  // nil for none
 	Lease      time.Duration // defaultLease if 0
+	Dir        string        // for files with results that the database could not take; "" for none
 }
 
 // Store is a store.Store in one schema of a database.

@@ -86,7 +86,38 @@ CREATE TABLE mayfly.salts (
 	workspace bigint NOT NULL REFERENCES mayfly.workspaces ON DELETE CASCADE,
 	body bytea NOT NULL
 );
-CREATE INDEX salts_of_workspace ON mayfly.salts (workspace);`}
+CREATE INDEX salts_of_workspace ON mayfly.salts (workspace);
+CREATE TABLE mayfly.results (
+	workspace bigint NOT NULL REFERENCES mayfly.workspaces ON DELETE CASCADE,
+	key text NOT NULL,
+	run uuid,
+	sealed boolean NOT NULL,
+	body bytea NOT NULL,
+	PRIMARY KEY (workspace, key)
+);
+CREATE TABLE mayfly.evaluations (
+	workspace bigint PRIMARY KEY REFERENCES mayfly.workspaces ON DELETE CASCADE,
+	turn bigint NOT NULL
+);
+CREATE TABLE mayfly.members (
+	workspace bigint NOT NULL REFERENCES mayfly.workspaces ON DELETE CASCADE,
+	resource text NOT NULL,
+	sealed boolean NOT NULL,
+	body bytea NOT NULL,
+	PRIMARY KEY (workspace, resource)
+);
+CREATE TABLE mayfly.late (
+	run uuid NOT NULL REFERENCES mayfly.runs ON DELETE CASCADE,
+	batch bigint NOT NULL,
+	workspace bigint NOT NULL,
+	address text NOT NULL,
+	deposed text NOT NULL,
+	sealed boolean NOT NULL,
+	body bytea,
+	at timestamptz NOT NULL DEFAULT clock_timestamp(),
+	PRIMARY KEY (run, batch, address, deposed)
+);
+CREATE INDEX late_of_workspace ON mayfly.late (workspace, address);`}
 
 // migrate creates the tables, or brings older ones up to date. Users without the right to do so can work with
 // tables that are up to date.

@@ -1,0 +1,156 @@
+//go:build !mayfly_no_postgres
+
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/mayfly-iac/mayfly/internal/base/safefile"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// keptRun is the content of a file with the results of a run that the database could not take.
+type keptRun struct {
+	Run     string      `json:"run"`
+	Batches []keptBatch `json:"batches"`
+}
+
+// keptBatch are the results of a batch. The database may have carried it out: that is found by its number.
+type keptBatch struct {
+	Number  int64       `json:"number"`
+	Ended   []int64     `json:"ended"`
+	Results []keptState `json:"results"`
+}
+
+// keptState is a changed object, encrypted if the configuration says so.
+type keptState struct {
+	Sealed bool   `json:"sealed,omitempty"`
+	Body   []byte `json:"body"`
+}
+
+// keptPattern returns the name of the files with results of a workspace, with a place for the run.
+func (s *Store) keptPattern(workspace string) string {
+	sum := sha256.Sum256([]byte(s.path + "/" + workspace))
+	return fmt.Sprintf("%x-%%s.postgres", sum[:12])
+}
+
+// keep keeps the results of a batch that could not be sent in a file of this machine. j.flushing is held.
+func (j *journal) keep(b *batch) error {
+	if j.opt.Dir == "" {
+		return errors.New("there is no directory for a file with them")
+	}
+	k := keptBatch{Number: j.sent, Ended: b.ended}
+	for _, c := range b.changes {
+		body, sealed, err := j.seal(state.EncodeChange(c))
+		if err != nil {
+			return err
+		}
+		k.Results = append(k.Results, keptState{sealed, body})
+	}
+	j.kept.Run, j.kept.Batches = j.run, append(j.kept.Batches, k)
+	if len(b.begun) > 0 { // whose providers are not called; the batch may have arrived
+		j.sent++
+		j.kept.Batches = append(j.kept.Batches, keptBatch{Number: j.sent, Ended: b.begun})
+	}
+	text, err := json.Marshal(j.kept)
+	if err == nil {
+		_, err = safefile.MakeDirs(j.opt.Dir, 0o700)
+	}
+	path := filepath.Join(j.opt.Dir, fmt.Sprintf(j.keptPattern(j.place), j.run))
+	if err == nil {
+		err = safefile.ReplacePrivate(path, text)
+	}
+	if err == nil {
+		j.keptIn = path
+	}
+	return err
+}
+
+// orKeep keeps the results of a batch that could not be sent, and returns the error with words about that. It
+// returns false if they are lost. j.flushing is held.
+func (j *journal) orKeep(b *batch, err error) (error, bool) {
+	if kerr := j.keep(b); kerr != nil {
+		return fmt.Errorf("%w. The results of operations cannot be kept in a file of this machine either: %w", err, kerr), false
+	}
+	return fmt.Errorf("%w. The results of operations under way are kept in the file %s, and the next run on this machine puts them into the state", err, j.keptIn), true
+}
+
+// maxKept is how large a file with results may be.
+const maxKept = 1 << 30
+
+// commitKept puts results into the database that runs on this machine have kept in files. It returns nil if
+// there were none.
+func (m *manager) commitKept(ctx context.Context) (found *store.Recovered, err error) {
+	if m.store.opt.Dir == "" {
+		return nil, nil
+	}
+	paths, err := filepath.Glob(filepath.Join(m.store.opt.Dir, fmt.Sprintf(m.store.keptPattern(m.name), "*")))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		n, err := m.commitFile(ctx, path)
+		if err != nil {
+			return nil, fmt.Errorf("committing the results in the file %s: %w", path, err)
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		if n > 0 {
+			found = &store.Recovered{Path: path, Changes: n, Saved: true}
+		}
+	}
+	return found, nil
+}
+
+// commitFile puts the results of one file into the database. Batches that the database has are left out.
+func (m *manager) commitFile(ctx context.Context, path string) (changes int, err error) {
+	text, err := safefile.Read(path, maxKept)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil // another process was faster
+	}
+	var k keptRun
+	if err == nil {
+		err = json.Unmarshal(text, &k)
+	}
+	if err != nil {
+		return 0, err
+	}
+	var sent int64
+	err = m.store.again(ctx, reading, func(t *tx) error {
+		there, err := t.one(`SELECT batch FROM mayfly.runs WHERE id = $1`, []any{k.Run}, &sent)
+		if err == nil && !there {
+			err = errors.New("the database has no record of the run any more. Compare the plan with the real objects, and delete the file")
+		}
+		return err
+	})
+	j := newJournal(m.name, &claim{Store: m.store, run: k.Run}, &state.File{State: state.New()}, nil)
+	for _, kept := range k.Batches {
+		if err != nil {
+			return changes, err
+		}
+		if kept.Number <= sent {
+			continue
+		}
+		b := &batch{ended: kept.Ended}
+		for _, r := range kept.Results {
+			c, err := m.store.unseal(r.Sealed, r.Body)
+			if err != nil {
+				return changes, err
+			}
+			b.changes = append(b.changes, c)
+		}
+		j.sent = kept.Number
+		if err = j.send(b); err == nil && !b.kept {
+			changes += len(b.changes)
+		}
+	}
+	return changes, err
+}

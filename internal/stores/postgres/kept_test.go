@@ -1,0 +1,159 @@
+//go:build !mayfly_no_postgres
+
+package postgres_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	server "github.com/mayfly-iac/mayfly/internal/testing/postgres"
+
+	"github.com/mayfly-iac/mayfly/internal/stores/postgres"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/state/store/storetest"
+)
+
+// TestKeptResults stops the server while two operations are under way, for longer than the lease. Their
+// results are kept in a file, which the next run on this machine commits, and others do not take the objects
+// in between.
+func TestKeptResults(t *testing.T) {
+	for _, forced := range []bool{false, true} {
+		t.Run(map[bool]string{false: "lapsed", true: "forced"}[forced], func(t *testing.T) { testKept(t, forced) })
+	}
+}
+
+func testKept(t *testing.T, forced bool) {
+	s := server.Start(t)
+	opt := postgres.Options{ConnString: s.URL(0), Lease: time.Second, Dir: filepath.Join(t.TempDir(), "kept"), Cipher: reversing{}}
+	fill(t, opt, 4)
+	r := planned(t, opt, "cut", []int{0, 1, 2})
+	r.begin()
+	var ids []uint64
+	for i := range 2 {
+		id, err := r.Begin(storetest.Address("a", i), "update")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	s.Stop("immediate")
+	var wait []func() error
+	if _, err := r.Begin(storetest.Address("a", 2), "update"); err == nil {
+		t.Error("got an operation that began without the server, want an error")
+	}
+	for i, id := range ids {
+		wait = append(wait, r.Run.(state.Queue).Enqueue(id, state.ObjectChange{Object: storetest.Address("a", i), Provider: storetest.Provider, New: storetest.Object(t, "canary-kept")}))
+	}
+	for _, w := range wait {
+		if err := w(); err == nil || !strings.Contains(err.Error(), "are kept in the file "+opt.Dir) {
+			t.Errorf("committing without the server: got %v, want the file that has the result", err)
+		}
+	}
+	_, err := r.End(t.Context())
+	if unsaved, is := errors.AsType[*store.UnsavedError](err); !is || unsaved.Kept == "" || len(unsaved.Lost) > 0 {
+		t.Errorf("ending: got %#v (%v), want an UnsavedError with a file", err, err)
+	}
+	if err := r.Unlock(t.Context(), r.id); err != nil {
+		t.Errorf("giving the claims back: %v", err)
+	}
+	files, err := filepath.Glob(filepath.Join(opt.Dir, "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("got the files %v (%v), want 1", files, err)
+	}
+	if text, err := os.ReadFile(files[0]); err != nil || bytes.Contains(text, []byte("canary")) {
+		t.Errorf("got the file %s (%v), want it encrypted", text, err)
+	}
+	s.Run()
+	lapse(t, opt.ConnString)
+	elsewhere := opt
+	elsewhere.Dir = t.TempDir()
+	if err := planned(t, elsewhere, "other", []int{0}).claim(0); err == nil {
+		t.Error("got a claim on an object whose operation has not ended, want none")
+	}
+	if err := planned(t, elsewhere, "free", []int{2}).claim(0); err != nil {
+		t.Errorf("claiming an object whose operation did not begin, or ends with the file: %v", err)
+	}
+	if forced {
+		if err := store.ForceUnlock(t.Context(), manager(t, open(t, elsewhere)), "id-cut"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := manager(t, open(t, opt))
+	f, err := m.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := store.RecoveredBy(m)
+	got := string(f.State.Object(storetest.Address("a", 0)).JSON()) + string(f.State.Object(storetest.Address("a", 1)).JSON())
+	switch {
+	case forced && (found == nil || len(found.Late) != 2 || strings.Contains(got, "kept")):
+		t.Errorf("got the recovery %+v and the objects %s, want 2 late results", found, got)
+	case !forced && (found == nil || found.Changes != 2 || !found.Saved || strings.Count(got, "kept") != 2):
+		t.Errorf("got the recovery %+v and the objects %s, want 2 changes", found, got)
+	}
+	if files, _ := filepath.Glob(filepath.Join(opt.Dir, "*")); len(files) > 0 {
+		t.Errorf("got the files %v, want none", files)
+	}
+	if err := planned(t, elsewhere, "other", []int{0, 1}).claim(0); err != nil {
+		t.Errorf("claiming after the results were committed: %v", err)
+	}
+}
+
+// TestKeptAndBack has the server back when the run ends: its results are committed then.
+func TestKeptAndBack(t *testing.T) {
+	s := server.Start(t)
+	opt := postgres.Options{ConnString: s.URL(0), Lease: time.Second, Dir: t.TempDir()}
+	fill(t, opt, 2)
+	r := planned(t, opt, "cut", []int{0})
+	r.begin()
+	id, err := r.Begin(storetest.Address("a", 0), "update")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Stop("immediate")
+	if err := r.Commit(id, state.ObjectChange{Object: storetest.Address("a", 0), Provider: storetest.Provider, New: storetest.Object(t, "kept")}); err == nil {
+		t.Error("got a result that was committed without the server, want an error")
+	}
+	s.Run()
+	if _, err := r.End(t.Context()); err != nil { // no other run has ended its claims
+		t.Error(err)
+	}
+	if got := texts(t, opt, 1)[0]; !strings.Contains(got, "kept") {
+		t.Errorf("got the object %s, want the result", got)
+	}
+	if files, _ := filepath.Glob(filepath.Join(opt.Dir, "*")); len(files) > 0 {
+		t.Errorf("got the files %v, want none", files)
+	}
+}
+
+// TestNothingKept lists the results that neither the database nor a file can take.
+func TestNothingKept(t *testing.T) {
+	s := server.Start(t)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opt := postgres.Options{ConnString: s.URL(0), Lease: time.Second, Dir: filepath.Join(file, "kept")}
+	fill(t, opt, 2)
+	r := planned(t, opt, "cut", []int{0})
+	r.begin()
+	id, err := r.Begin(storetest.Address("a", 0), "update")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Stop("immediate")
+	if err := r.Commit(id, state.ObjectChange{Object: storetest.Address("a", 0), Provider: storetest.Provider, New: storetest.Object(t, "lost")}); err == nil {
+		t.Error("got a result that was committed without the server, want an error")
+	}
+	_, err = r.End(t.Context())
+	if unsaved, is := errors.AsType[*store.UnsavedError](err); !is || unsaved.Kept != "" || len(unsaved.Lost) != 1 {
+		t.Errorf("ending: got %#v (%v), want an UnsavedError with the lost result", err, err)
+	}
+	s.Run()
+}

@@ -1,0 +1,110 @@
+//go:build !mayfly_no_postgres
+
+package postgres
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/lib/pq"
+
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// results adds the stored outputs and results of checks, which have rows of their own, to f.
+func (t *tx) results(workspace int64, f *state.File) error {
+	return t.rows(func(scan func(...any) error) error {
+		var key string
+		var sealed bool
+		var body []byte
+		if err := scan(&key, &sealed, &body); err != nil {
+			return err
+		}
+		plain, err := t.plain(sealed, body)
+		if err != nil {
+			return fmt.Errorf("reading the row of %s: %w", state.DescribeKey(key), err)
+		}
+		one, err := state.Read(plain)
+		if err != nil {
+			return fmt.Errorf("reading the row of %s: %w", state.DescribeKey(key), err)
+		}
+		for s := range one.State.Results() {
+			if s.Key() != key {
+				return fmt.Errorf("the row of %s is damaged: it has the content of %s", state.DescribeKey(key), state.DescribeKey(s.Key()))
+			}
+		}
+		maps.Copy(f.State.Outputs, one.State.Outputs)
+		f.State.Checks = append(f.State.Checks, one.State.Checks...)
+		return nil
+	}, `SELECT key, sealed, body FROM mayfly.results WHERE workspace = $1 ORDER BY key COLLATE "C"`, workspace)
+}
+
+// resultRows are rows of results in the form that statements take them in.
+type resultRows struct {
+	keys   []string
+	sealed []bool
+	bodies [][]byte
+}
+
+// add adds a row with one of the results of f.
+func (r *resultRows) add(t *tx, of state.Subject, f *state.File) error {
+	one := &state.File{Meta: state.Meta{Lineage: f.Lineage, Version: f.Version}, State: state.New()}
+	if of.Kind == state.OneOutput {
+		one.State.Outputs[of.Addr] = f.State.Outputs[of.Addr]
+	}
+	for _, c := range f.State.Checks {
+		if of.Kind == state.OneCheck && c.Config == of.Addr {
+			one.State.Checks = append(one.State.Checks, c)
+		}
+	}
+	plain, err := state.Write(one)
+	if err != nil {
+		return err
+	}
+	body, sealed, err := t.seal(plain)
+	if err == nil {
+		r.keys, r.sealed, r.bodies = append(r.keys, of.Key()), append(r.sealed, sealed), append(r.bodies, body)
+	}
+	return err
+}
+
+// putResults stores the results in which next differs from stored, and reports whether there are any. That is
+// a turn, so that no run stores others in their place that it has evaluated before.
+func (t *tx) putResults(c *claim, stored *state.State, next *state.File) (bool, error) {
+	was, is := stored.Results(), next.State.Results()
+	var put resultRows
+	var gone []string
+	for s := range was {
+		if _, stays := is[s]; !stays {
+			gone = append(gone, s.Key())
+		}
+	}
+	for s, version := range is {
+		if old, had := was[s]; had && old == version {
+			continue
+		}
+		if err := put.add(t, s, next); err != nil {
+			return false, err
+		}
+	}
+	if len(gone)+len(put.keys) == 0 {
+		return false, nil
+	}
+	_, err := t.turn(c.workspace)
+	if err == nil {
+		_, err = t.exec(`DELETE FROM mayfly.results WHERE workspace = $1 AND key = ANY($2)`, c.workspace, pq.StringArray(gone))
+	}
+	if err == nil {
+		_, err = t.exec(`INSERT INTO mayfly.results (workspace, key, run, sealed, body) SELECT $1, r.key, $2, r.sealed, r.body FROM unnest($3::text[], $4::bool[], $5::bytea[]) r(key, sealed, body)
+			ON CONFLICT (workspace, key) DO UPDATE SET run = excluded.run, sealed = excluded.sealed, body = excluded.body`,
+			c.workspace, c.run, pq.StringArray(put.keys), pq.BoolArray(put.sealed), pq.ByteaArray(put.bodies))
+	}
+	return true, err
+}
+
+// turn begins the next turn of storing results, which excludes others until the transaction ends. It returns
+// the number.
+func (t *tx) turn(workspace int64) (turn int64, err error) {
+	_, err = t.one(`INSERT INTO mayfly.evaluations AS e (workspace, turn) VALUES ($1, 1) ON CONFLICT (workspace) DO UPDATE SET turn = e.turn + 1 RETURNING turn`, []any{workspace}, &turn)
+	return turn, err
+}

@@ -1,0 +1,178 @@
+//go:build !mayfly_no_postgres
+
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lib/pq"
+
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// TakeTurn stores the remaining changes of a run, as next has them, and then outputs and results of checks:
+// see state.Turner.
+//
+// Each transaction that stores results has a turn, whose number is read together with the objects. If it has
+// changed since, another run may have evaluated the same from newer objects, so these are read again. The
+// results of the last turn are the ones of the last objects: a run that commits an object reads its objects
+// after that.
+func (j *journal) TakeTurn(ctx context.Context, next *state.File, subjects []state.Subject, evaluate func(*state.State) state.Evaluated) error {
+	if j.whole() {
+		return nil
+	}
+	if err := j.putRest(ctx, next.State); err != nil {
+		return err
+	}
+	for {
+		var turn int64
+		var objects *state.State
+		err := j.again(ctx, reading, func(t *tx) (err error) {
+			if _, err = t.one(`SELECT turn FROM mayfly.evaluations WHERE workspace = $1`, []any{j.workspace}, &turn); err == nil {
+				objects, err = t.objects(j.workspace, subjects)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		got := evaluate(objects)
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if len(got.Missing) > 0 {
+			subjects = append(subjects, got.Missing...)
+			continue
+		}
+		if err := j.settle(ctx, turn, next.Meta, got); !errors.Is(err, errTurn) {
+			return err
+		}
+	}
+}
+
+// putRest stores changes of objects that no operation has made durable.
+func (j *journal) putRest(ctx context.Context, next *state.State) error {
+	j.mu.Lock()
+	changes := slices.DeleteFunc(state.Diff(j.durable, next), func(c state.ObjectChange) bool { return !j.writes(c.Object.Instance.String()) })
+	j.mu.Unlock()
+	if len(changes) == 0 {
+		return nil
+	}
+	err := j.again(ctx, nil, func(t *tx) error {
+		err := j.fence(t)
+		if err == nil {
+			err = t.put(j.claim, changes)
+		}
+		if err == nil {
+			err = t.count(j.claim)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, c := range changes {
+		c.Apply(j.durable)
+	}
+	return nil
+}
+
+// errTurn is returned within a transaction if another run has had the turn. It must not count as one then.
+var errTurn = errors.New("another run has had the turn")
+
+// settle stores results in the turn after the given one. It returns errTurn if another run has had that.
+func (j *journal) settle(ctx context.Context, turn int64, as state.Meta, got state.Evaluated) error {
+	return j.again(ctx, nil, func(t *tx) error {
+		err := j.fence(t)
+		if err != nil {
+			return err
+		}
+		now, err := t.turn(j.workspace)
+		if err == nil && now != turn+1 {
+			err = errTurn
+		}
+		if err != nil {
+			return err
+		}
+		stored := &state.File{Meta: as, State: state.New()}
+		if err = t.results(j.workspace, stored); err != nil {
+			return err
+		}
+		others, err := t.claimedResults(j.claim)
+		if err != nil {
+			return err
+		}
+		next := &state.File{Meta: as, State: stored.State.Copy()}
+		next.State.Checks = slices.Clone(stored.State.Checks)
+		for name, o := range got.Outputs {
+			if !others[state.Subject{Kind: state.OneOutput, Addr: name}.Key()] {
+				next.State.SetOutput(name, o)
+			}
+		}
+		for _, r := range got.Checks {
+			if !others[state.Subject{Kind: state.OneCheck, Addr: r.Config}.Key()] {
+				next.State.Checks = slices.DeleteFunc(next.State.Checks, func(old state.CheckResult) bool { return old.Config == r.Config })
+				next.State.Checks = append(next.State.Checks, r)
+			}
+		}
+		changed, err := t.putResults(j.claim, stored.State, next)
+		if err == nil && changed {
+			err = t.count(j.claim)
+		}
+		return err
+	})
+}
+
+// count counts a change of a run that is not part of a batch.
+func (t *tx) count(c *claim) error {
+	_, err := t.exec(`UPDATE mayfly.runs SET commits = commits + 1 WHERE id = $1`, c.run)
+	return err
+}
+
+// claimedResults returns the keys of outputs and checks that other runs have claimed. Those runs store them:
+// their configurations may say something else about them.
+func (t *tx) claimedResults(c *claim) (map[string]bool, error) {
+	out := map[string]bool{}
+	err := t.rows(func(scan func(...any) error) error {
+		var key string
+		err := scan(&key)
+		out[key] = true
+		return err
+	}, `SELECT c.key FROM mayfly.claims c JOIN mayfly.runs r ON r.id = c.run WHERE c.workspace = $1 AND c.run <> $2 AND c.mode = 'x' AND (c.key LIKE 'output %' OR c.key LIKE 'check %')
+		AND r.state = 'claimed' AND r.lease_until > clock_timestamp()`, c.workspace, c.run)
+	return out, err
+}
+
+// objects returns a state with the objects of subjects, which are instances, resources and spans of modules.
+func (t *tx) objects(workspace int64, subjects []state.Subject) (*state.State, error) {
+	var instances, resources []string
+	within := map[state.Subject]bool{}
+	for _, s := range subjects {
+		switch s.Kind {
+		case state.OneInstance:
+			instances = append(instances, s.Addr)
+		case state.AllInstances:
+			resources = append(resources, s.Addr)
+		case state.AllWithin:
+			within[s] = true
+		default:
+			return nil, fmt.Errorf("%s is not a set of objects", state.DescribeKey(s.Key()))
+		}
+	}
+	st := state.New()
+	err := t.eachObject(st, `workspace = $1 AND address = ANY($2)`, workspace, pq.StringArray(instances))
+	if err == nil && len(resources) > 0 {
+		err = t.eachObject(st, `workspace = $1 AND resource = ANY($2)`, workspace, pq.StringArray(resources))
+	}
+	for s := range within {
+		if err == nil {
+			err = t.eachObject(st, `workspace = $1 AND block = $2 AND ($3 = '' OR starts_with(address, $3 || '.'))`, workspace, s.Addr, s.Within)
+		}
+	}
+	return st, err
+}
