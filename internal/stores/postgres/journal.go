@@ -131,7 +131,8 @@ fence AS (SELECT r.id, r.workspace, r.batch = $2::bigint - 1 AS fresh, r.state =
 	FROM mayfly.runs r, setting WHERE r.id = $1 AND r.state IN ('claimed', 'lapsed') AND r.batch IN ($2::bigint - 1, $2::bigint) FOR NO KEY UPDATE OF r),
 judged AS (SELECT f.*, f.fresh AND (f.claimed OR NOT EXISTS (SELECT 1 FROM unnest($16::text[]) g(address) WHERE NOT EXISTS
 	(SELECT 1 FROM mayfly.operations o WHERE o.run = f.id AND o.id = ANY($11::bigint[]) AND o.ended IS NULL AND o.key = g.address))) AS accepted FROM fence f),
-counted AS (UPDATE mayfly.runs r SET batch = $2, commits = commits + CASE WHEN f.accepted THEN $3 ELSE 0 END FROM judged f WHERE r.id = f.id),
+counted AS (UPDATE mayfly.runs r SET batch = $2, commits = commits + CASE WHEN f.accepted THEN $3 ELSE 0 END,
+	changes = changes + CASE WHEN f.accepted THEN COALESCE(cardinality($16::text[]), 0) ELSE 0 END FROM judged f WHERE r.id = f.id),
 begun AS (INSERT INTO mayfly.operations (run, id, workspace, key, object, action)
 	SELECT f.id, b.id, f.workspace, b.key, b.object, b.action FROM fence f, unnest($4::bigint[], $14::text[], $5::bytea[], $6::text[]) b(id, key, object, action) WHERE f.fresh AND f.alive),
 opened AS (INSERT INTO mayfly.openings (run, id, instance, provider, since)

@@ -197,6 +197,9 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 		if err == nil {
 			err = c.forget(t)
 		}
+		if err == nil {
+			err = t.forgetPast(c.workspace)
+		}
 		return err
 	})
 	if err != nil {
@@ -328,13 +331,10 @@ func (m *manager) replace(ctx context.Context, f *state.File) error {
 			_, _, err = t.document(m.name) // one that is damaged may be all that is left
 		}
 		if err == nil {
-			_, err = t.exec(`DELETE FROM mayfly.objects WHERE workspace = $1`, w)
+			err = t.replace(c, m.name, f.State)
 		}
 		if err == nil {
 			_, err = t.exec(`DELETE FROM mayfly.salts WHERE workspace = $1`, w)
-		}
-		if err == nil {
-			err = t.put(c, state.Diff(state.New(), f.State))
 		}
 		if err == nil {
 			_, err = t.store(c, f, 0)
