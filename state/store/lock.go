@@ -25,6 +25,7 @@ type LockInfo struct {
 	Version   string // of the program
 	Created   time.Time
 	Path      string // of the state, as named by the store
+	Job       string `json:",omitempty"` // the URL of the job of a CI system that the run is
 }
 
 // NewLockInfo returns the information for a lock that this process is about to take. 16 bytes are read from
@@ -71,6 +72,7 @@ func (i LockInfo) String() string {
 		{"Version", i.Version},
 		{"Created", created},
 		{"Info", i.Info},
+		{"Job", i.Job},
 	} {
 		if f[1] == "" {
 			continue
@@ -143,14 +145,26 @@ type Locking struct {
 	NoLock bool // although others may be using the state
 	// LockTimeout is how long to wait while another run holds the lock; zero tries once.
 	LockTimeout time.Duration
+	// Note says why the run is made, and Job is the URL of the job of a CI system that it is. Others see both.
+	Note, Job string
 	// Waiting is called when it begins to wait, with the holder of the lock; it may be nil.
 	Waiting func(*LockError)
+}
+
+// noted returns info with the note and the job.
+func (l Locking) noted(info LockInfo) LockInfo {
+	if l.Note != "" {
+		info.Info = l.Note
+	}
+	info.Job = l.Job
+	return info
 }
 
 // Take takes the lock and returns its ID, which is "" with NoLock, where a Recoverer is asked. After
 // the timeout, the error is the last *LockError. If ctx ends first, the error wraps both that and the cause
 // of ctx.
 func (l Locking) Take(ctx context.Context, m Manager, info LockInfo) (string, error) {
+	info = l.noted(info)
 	if l.NoLock {
 		if r, ok := m.(Recoverer); ok {
 			return "", r.RefuseRun(ctx, info)
