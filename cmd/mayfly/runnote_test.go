@@ -21,7 +21,7 @@ func TestCIJob(t *testing.T) {
 	}
 }
 
-// TestRunNote refuses notes that are no line of text.
+// TestRunNote refuses notes that are not a line of text.
 func TestRunNote(t *testing.T) {
 	for _, text := range []string{"a\nb", "\x1b[31m", "\xff", strings.Repeat("a", longestNote+1)} {
 		if err := (&lockFlags{}).setNote(text); err == nil {

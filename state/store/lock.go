@@ -67,7 +67,7 @@ func (i LockInfo) String() string {
 	for _, f := range [][2]string{
 		{"ID", i.ID},
 		{"Path", i.Path},
-		{"Operation", i.command()},
+		{"Operation", i.Command()},
 		{"Who", i.Who},
 		{"Version", i.Version},
 		{"Created", created},
@@ -82,8 +82,8 @@ func (i LockInfo) String() string {
 	return sb.String()
 }
 
-// command returns the operation as the command that people type.
-func (i LockInfo) command() string {
+// Command returns the operation as the command that people type.
+func (i LockInfo) Command() string {
 	return strings.ToLower(strings.TrimPrefix(i.Operation, "OperationType"))
 }
 
@@ -123,7 +123,7 @@ func (e *LockError) Holder() string {
 	if e.Info.Operation == "" {
 		return e.Info.Who + e.Info.since()
 	}
-	return fmt.Sprintf("%s%s (%s)", e.Info.Who, e.Info.since(), e.Info.command())
+	return fmt.Sprintf("%s%s (%s)", e.Info.Who, e.Info.since(), e.Info.Command())
 }
 
 // since returns words for the time when the lock was taken; "" if that is unknown.
@@ -145,7 +145,8 @@ type Locking struct {
 	NoLock bool // although others may be using the state
 	// LockTimeout is how long to wait while another run holds the lock; zero tries once.
 	LockTimeout time.Duration
-	// Note says why the run is made, and Job is the URL of the job of a CI system that it is. Others see both.
+	// Note says why the run is made, and Job is the URL of the job of a CI system that it is. Others see
+	// both.
 	Note, Job string
 	// Waiting is called when it begins to wait, with the holder of the lock; it may be nil.
 	Waiting func(*LockError)

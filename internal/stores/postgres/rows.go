@@ -52,28 +52,31 @@ func (t *tx) read(name string) (*state.File, error) {
 	if err != nil || f == nil {
 		return nil, err
 	}
-	err = t.rows(func(scan func(...any) error) error {
-		var address string
-		var sealed bool
-		var body []byte
-		var version uuid.UUID
-		if err := scan(&address, &sealed, &body, &version); err != nil {
-			return err
-		}
-		c, err := t.unseal(sealed, body)
-		if err != nil {
-			return fmt.Errorf("reading the row of %s: %w", address, err)
-		}
-		if c.Object.Instance.String() != address {
-			return fmt.Errorf("the row of %s is damaged: it has the content of %s", address, c.Object.Instance)
-		}
-		if c.New != nil {
-			c.New.Version = state.Version(version)
-		}
-		c.Apply(f.State)
-		return nil
-	}, `SELECT address, sealed, body, version FROM mayfly.objects WHERE workspace = $1 ORDER BY address, deposed`, workspace)
+	err = t.rows(func(scan func(...any) error) error { return t.object(f.State, scan) }, `SELECT address, sealed, body, version FROM mayfly.objects WHERE workspace = $1 ORDER BY address, deposed`, workspace)
 	return f, err
+}
+
+// object adds the object of a row to a state.
+func (s *Store) object(to *state.State, scan func(...any) error) error {
+	var address string
+	var sealed bool
+	var body []byte
+	var version uuid.UUID
+	if err := scan(&address, &sealed, &body, &version); err != nil {
+		return err
+	}
+	c, err := s.unseal(sealed, body)
+	if err != nil {
+		return fmt.Errorf("reading the row of %s: %w", address, err)
+	}
+	if c.Object.Instance.String() != address {
+		return fmt.Errorf("the row of %s is damaged: it has the content of %s", address, c.Object.Instance)
+	}
+	if c.New != nil {
+		c.New.Version = state.Version(version)
+	}
+	c.Apply(to)
+	return nil
 }
 
 // unseal reads the body of a row.
