@@ -66,9 +66,10 @@ type Moment struct {
 
 // Past are the objects that a state had at a moment.
 type Past struct {
-	State *state.State // with objects only
-	At    time.Time
-	Run   *LockInfo // the run that has ended then; nil for none
+	State   *state.State // with objects only
+	Lineage string       // of the state
+	At      time.Time
+	Run     *LockInfo // the run that has ended then; nil for none
 }
 
 // ActiveRun is a run that has claims, or waits for some.

@@ -126,6 +126,13 @@ func (m *manager) At(ctx context.Context, at store.Moment, of ...addr.Instance) 
 				return err
 			}
 		}
+		_, f, err := t.document(m.name)
+		if err != nil {
+			return err
+		}
+		if f != nil {
+			past.Lineage = f.Lineage
+		}
 		var forgotten sql.NullTime
 		if _, err := t.one(`SELECT forgotten FROM mayfly.workspaces WHERE id = $1`, []any{workspace}, &forgotten); err != nil {
 			return err
