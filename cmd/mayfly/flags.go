@@ -97,6 +97,7 @@ func (p *parallelismFlag) flag(usage string) cli.Flag {
 type lockFlags struct {
 	lock    bool
 	timeout time.Duration
+	note    string
 }
 
 // flags returns the options, and sets their defaults.
@@ -105,12 +106,13 @@ func (l *lockFlags) flags() []cli.Flag {
 	return usage.Grouped(usage.StateGroup,
 		boolFlag("lock", "Don't lock the state. Others may then change it at the same time.", &l.lock),
 		durationFlag("lock-timeout", "Wait up to `DURATION`, such as 30s or 5m, for a lock that another process holds.", &l.timeout),
+		genericFlag("run-note", "Say with `TEXT` why the run is made. Others see it while they wait for the lock, and in the history of a backend that keeps one.", l.setNote),
 	)
 }
 
 // locking returns how to lock a state, and says so when it begins to wait.
 func (l *lockFlags) locking(out *output) store.Locking {
-	return store.Locking{NoLock: !l.lock, LockTimeout: l.timeout, Waiting: func(held *store.LockError) {
+	return store.Locking{NoLock: !l.lock, LockTimeout: l.timeout, Note: l.note, Job: ciJob(out.env.vars), Waiting: func(held *store.LockError) {
 		out.say("Waiting up to %s for the state lock, which is held by %s...", l.timeout, held.Holder())
 	}}
 }

@@ -41,6 +41,8 @@ var sharedTable = map[string]string{
 	"taint":                  "remote",
 	"untaint":                "remote",
 	"state list":             "vars",
+	"state history":          "vars",
+	"state runs":             "vars",
 	"state mv":               "vars remote",
 	"state rm":               "vars remote",
 	"state show":             "vars",

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/engine/edit"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/show/view"
@@ -22,8 +23,8 @@ type stateCommands struct{ dependencies }
 // edit it keep a backup with a time stamp.
 func (c *stateCommands) group(a *app) *cli.Command {
 	return a.group("state", "Advanced state management", "Shows the state, and changes it without a plan. Real objects are never touched.",
-		c.diffCommand(a), alias(c.listCommand(a), "ls"), alias(c.mvCommand(a), "move"), c.pullCommand(a), c.pushCommand(a), c.rekeyCommand(a), c.replaceProviderCommand(a),
-		alias(c.rmCommand(a), "remove"), c.sensitiveCommand(a), c.showCommand(a))
+		c.diffCommand(a), c.historyCommand(a), alias(c.listCommand(a), "ls"), alias(c.mvCommand(a), "move"), c.pullCommand(a), c.pushCommand(a), c.rekeyCommand(a), c.replaceProviderCommand(a),
+		alias(c.rmCommand(a), "remove"), c.runsCommand(a), c.sensitiveCommand(a), c.showCommand(a))
 }
 
 // listCommand returns the command state list. It needs no providers, and its output is one address per
@@ -82,13 +83,14 @@ func (c *stateCommands) listCommand(a *app) *cli.Command {
 // sensitive.
 func (c *stateCommands) showCommand(a *app) *cli.Command {
 	var files stateFlags
-	show, dependents := false, false
+	show, dependents, at := false, false, ""
 	m := &machineFlags{}
 	return a.command("show", "Show a resource in the state", "ADDRESS", "Shows the attributes of one resource instance as the state has them.",
 		append(m.flags("a JSON document, with sensitive values,"),
 			stringFlag("state", "Read the state from `FILE`. For the local backend.", &files.State),
 			boolFlag("show-sensitive", "Show sensitive values.", &show),
 			boolFlag("dependents", "Also list what depends on it, as of the last apply.", &dependents),
+			stringFlag("at", "Show it as it was at a `MOMENT`: "+momentUsage+". For backends that keep a history.", &at),
 		),
 		func(ctx context.Context, args []string) int {
 			c.out.view.ShowSensitive = show
@@ -102,12 +104,12 @@ func (c *stateCommands) showCommand(a *app) *cli.Command {
 			if err != nil {
 				return c.out.fail("Error parsing instance address", "%q is not the address of a resource instance: %s.", args[0], err)
 			}
-			file, diags := c.wd.dir().Backend.ReadState(ctx, files.StateFiles)
-			if !c.out.report(diags) {
+			file, ok := c.read(ctx, files, at, i)
+			if !ok {
 				return exitError
 			}
-			if file == nil {
-				file = &state.File{State: state.New()}
+			if file.State.Instance(i) == nil && at != "" {
+				return c.out.fail("No instance found for the given address!", "At that time, the state had no %s. Show its changes with: mayfly state history %s", i, diag.Argument(i.String()))
 			}
 			if file.State.Instance(i) == nil {
 				return c.out.fail("No instance found for the given address!", "The state has no %s.%s List what it has with: mayfly state list", i, selection.InState(file.State.AllInstances(), only(i)))
@@ -128,6 +130,23 @@ func (c *stateCommands) showCommand(a *app) *cli.Command {
 			}
 			return c.out.wrote(err)
 		})
+}
+
+// read reads the state, or one instance of it as it was at a moment unless that is "". ok is false after an
+// error, which was reported.
+func (c *stateCommands) read(ctx context.Context, files stateFlags, at string, i addr.Instance) (file *state.File, ok bool) {
+	if at != "" {
+		p, ok := c.past(ctx, at, i)
+		if !ok {
+			return nil, false
+		}
+		return fileOf(p), true
+	}
+	file, diags := c.wd.dir().Backend.ReadState(ctx, files.StateFiles)
+	if file == nil {
+		file = &state.File{State: state.New()}
+	}
+	return file, c.out.report(diags)
 }
 
 // pullCommand returns the command state pull. It writes the decoded state, so an older format is

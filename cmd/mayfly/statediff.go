@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/show/view"
 	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
@@ -21,7 +22,7 @@ func (c *stateCommands) diffCommand(a *app) *cli.Command {
 	show, detailed := false, false
 	m := &machineFlags{}
 	return a.command("diff", "Show how two states differ", "A [B]",
-		"Compares two states, the older one first. Each is a state file, \"-\" for standard input, or \"workspace:NAME\". Without B, A is compared with the state of the selected workspace.",
+		"Compares two states, the older one first. Each is a state file, \"-\" for standard input, \"workspace:NAME\", or a moment in the history of a backend that keeps one: "+momentUsage+". Of a moment, only objects are compared. Without B, A is compared with the state of the selected workspace.",
 		append(m.flags("a JSON document, with sensitive values,"),
 			boolFlag("show-sensitive", "Show sensitive values.", &show),
 			boolFlag("detailed-exitcode", "Exit with status 0 if the states do not differ, 1 on errors, 2 if they differ.", &detailed),
@@ -34,12 +35,23 @@ func (c *stateCommands) diffCommand(a *app) *cli.Command {
 			if len(args) == 0 || len(args) > 2 || len(args) == 2 && args[0] == "-" && args[1] == "-" {
 				return c.out.argsError("state diff", "one or two states: files, \"-\" for standard input once, or \"workspace:NAME\"")
 			}
-			names, files := append(args, "the selected workspace")[:2], [2]*state.File{}
+			names, files, past := append(args, "the selected workspace")[:2], [2]*state.File{}, false
 			for i := range names {
-				var ok bool
-				if files[i], ok = c.named(ctx, append(args, "")[i]); !ok {
+				of, ok := append(args, "")[i], false
+				if c.isMoment(ctx, of) {
+					var p *store.Past
+					if p, ok = c.past(ctx, of); ok {
+						files[i], past = fileOf(p), true
+					}
+				} else {
+					files[i], ok = c.named(ctx, of)
+				}
+				if !ok {
 					return exitError
 				}
+			}
+			if past {
+				withoutResults(files[:])
 			}
 			diff, code := c.diff(ctx, m, names, files)
 			if code == exitOK && detailed && !diff.Empty() {
@@ -47,6 +59,18 @@ func (c *stateCommands) diffCommand(a *app) *cli.Command {
 			}
 			return code
 		})
+}
+
+// withoutResults takes outputs and checks out of states, since a history has only objects.
+func withoutResults(files []*state.File) {
+	for i, f := range files {
+		if f != nil {
+			only := *f
+			only.State = f.State.Copy()
+			only.State.Outputs, only.State.Checks = nil, nil
+			files[i] = &only
+		}
+	}
 }
 
 // diff compares two states and writes the outcome.

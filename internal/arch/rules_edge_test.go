@@ -102,6 +102,10 @@ var showRules = map[string]rule{
 		may:  []string{"addr", "event", "show/view/internal/hypertext"},
 		pure: true, modules: none, why: "a timeline shows addresses and times: without values, plans and diagnostics at hand it cannot show more",
 	},
+	"show/view/history": {
+		may:  []string{"addr", "state", "state/store", "show/view"},
+		pure: true, modules: none, why: "who did something, and when, is shown without values: former content is shown as a state is",
+	},
 	"show/view/explanation":        {may: []string{"engine/explain", "show/view"}, pure: true, modules: none, why: "an answer is rendered as it is: with a plan at hand it could say what the answer does not"},
 	"show/view/internal/hypertext": {pure: true, modules: none, why: "how text is written into a page does not depend on what it says"},
 	"show/view/report": {

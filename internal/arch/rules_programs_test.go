@@ -6,7 +6,7 @@ var programsRules = map[string]rule{
 	"cmd/mayfly": {
 		may: []string{
 			".", "addr", "stores/backend", "stores/kinds", "diag", "docs/schemas", "base/compat", "base/pattern", "base/safefile", "values/value", "values/schema", "language/config", "language/config/format", "state", "engine/edit", "state/store", "provider", "plan",
-			"stores/planfile", "event", "engine", "engine/explain", "show/view", "show/view/coverage", "show/view/document", "show/view/explanation", "show/view/markdown", "show/view/report", "show/view/timeline", "show/view/verdicts", "install/...", "language/lang", "language/lang/funcs",
+			"stores/planfile", "event", "engine", "engine/explain", "show/view", "show/view/coverage", "show/view/document", "show/view/explanation", "show/view/history", "show/view/markdown", "show/view/report", "show/view/timeline", "show/view/verdicts", "install/...", "language/lang", "language/lang/funcs",
 			"values/leak", "engine/selection", "suite", "show/telemetry", "base/trace", "workdir", "cmd/mayfly/internal/...",
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",

@@ -113,6 +113,7 @@ func (e *StaleError) Error() string {
 // Claim claims a scope. While another run has a claim on a part of it, Claim waits as Take does. Claims take
 // the place of a lock and are held also with NoLock, but are not waited for then.
 func (l Locking) Claim(ctx context.Context, c Claimer, scope *state.Scope, info LockInfo) (*Held, error) {
+	info = l.noted(info)
 	wait := l.LockTimeout > 0 && !l.NoLock
 	if !wait {
 		return c.Claim(ctx, scope, info, false)

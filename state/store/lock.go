@@ -25,6 +25,7 @@ type LockInfo struct {
 	Version   string // of the program
 	Created   time.Time
 	Path      string // of the state, as named by the store
+	Job       string `json:",omitempty"` // the URL of the job of a CI system that the run is
 }
 
 // NewLockInfo returns the information for a lock that this process is about to take. 16 bytes are read from
@@ -66,11 +67,12 @@ func (i LockInfo) String() string {
 	for _, f := range [][2]string{
 		{"ID", i.ID},
 		{"Path", i.Path},
-		{"Operation", i.command()},
+		{"Operation", i.Command()},
 		{"Who", i.Who},
 		{"Version", i.Version},
 		{"Created", created},
 		{"Info", i.Info},
+		{"Job", i.Job},
 	} {
 		if f[1] == "" {
 			continue
@@ -80,8 +82,8 @@ func (i LockInfo) String() string {
 	return sb.String()
 }
 
-// command returns the operation as the command that people type.
-func (i LockInfo) command() string {
+// Command returns the operation as the command that people type.
+func (i LockInfo) Command() string {
 	return strings.ToLower(strings.TrimPrefix(i.Operation, "OperationType"))
 }
 
@@ -121,7 +123,7 @@ func (e *LockError) Holder() string {
 	if e.Info.Operation == "" {
 		return e.Info.Who + e.Info.since()
 	}
-	return fmt.Sprintf("%s%s (%s)", e.Info.Who, e.Info.since(), e.Info.command())
+	return fmt.Sprintf("%s%s (%s)", e.Info.Who, e.Info.since(), e.Info.Command())
 }
 
 // since returns words for the time when the lock was taken; "" if that is unknown.
@@ -143,14 +145,27 @@ type Locking struct {
 	NoLock bool // although others may be using the state
 	// LockTimeout is how long to wait while another run holds the lock; zero tries once.
 	LockTimeout time.Duration
+	// Note says why the run is made, and Job is the URL of the job of a CI system that it is. Others see
+	// both.
+	Note, Job string
 	// Waiting is called when it begins to wait, with the holder of the lock; it may be nil.
 	Waiting func(*LockError)
+}
+
+// noted returns info with the note and the job.
+func (l Locking) noted(info LockInfo) LockInfo {
+	if l.Note != "" {
+		info.Info = l.Note
+	}
+	info.Job = l.Job
+	return info
 }
 
 // Take takes the lock and returns its ID, which is "" with NoLock, where a Recoverer is asked. After
 // the timeout, the error is the last *LockError. If ctx ends first, the error wraps both that and the cause
 // of ctx.
 func (l Locking) Take(ctx context.Context, m Manager, info LockInfo) (string, error) {
+	info = l.noted(info)
 	if l.NoLock {
 		if r, ok := m.(Recoverer); ok {
 			return "", r.RefuseRun(ctx, info)

@@ -127,6 +127,9 @@ func visible(s string) string {
 	return sb.String()
 }
 
+// Visible is visible for packages that show something else than plans and states.
+func Visible(s string) string { return visible(s) }
+
 // hostile reports whether a character must not reach a terminal: it would control the terminal or reorder
 // text.
 func hostile(r rune) bool { return r != '\n' && r != '\t' && (unicode.IsControl(r) || bidi(r)) }

@@ -185,19 +185,23 @@ func (x *comparison) differences() (stale []store.StaleRow, given []string, err 
 
 // runs returns the information about the runs that have written rows.
 func (x *comparison) runs() (map[string]*store.LockInfo, error) {
-	var ids []string
+	ids := make([]string, 0, len(x.writers))
 	for _, run := range x.writers {
-		if run != "" {
-			ids = append(ids, run)
-		}
+		ids = append(ids, run)
 	}
+	return x.t.runs(ids)
+}
+
+// runs returns the information about runs, as far as they are known. "" is none.
+func (t *tx) runs(ids []string) (map[string]*store.LockInfo, error) {
+	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" })
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	out := map[string]*store.LockInfo{}
 	if len(ids) == 0 {
 		return out, nil
 	}
-	err := x.t.rows(func(scan func(...any) error) error {
+	err := t.rows(func(scan func(...any) error) error {
 		var id, text string
 		if err := scan(&id, &text); err != nil {
 			return err

@@ -147,7 +147,7 @@ fence AS (SELECT r.id, r.workspace, r.batch = $2::bigint - 1 AS fresh, r.state, 
 	FROM mayfly.runs r, setting WHERE r.id = $1 AND r.state IN ('claimed', 'lapsed', 'forced') AND r.batch IN ($2::bigint - 1, $2::bigint) FOR NO KEY UPDATE OF r),
 judged AS (SELECT f.workspace, f.id AS run, g.*, f.state = 'claimed' OR f.state = 'lapsed' AND EXISTS
 	(SELECT 1 FROM mayfly.operations o WHERE o.run = f.id AND o.id = ANY($10::bigint[]) AND o.ended IS NULL AND o.key = g.address) AS accepted FROM fence f, ` + columns(15) + ` WHERE f.fresh),
-counted AS (UPDATE mayfly.runs r SET batch = $2, commits = commits + (SELECT count(*) FROM judged WHERE accepted) FROM fence f WHERE r.id = f.id),
+counted AS (UPDATE mayfly.runs r SET batch = $2, commits = commits + j.n, changes = changes + j.n FROM fence f, (SELECT count(*) AS n FROM judged WHERE accepted) j WHERE r.id = f.id),
 begun AS (INSERT INTO mayfly.operations (run, id, workspace, key, object, action)
 	SELECT f.id, b.id, f.workspace, b.key, b.object, b.action FROM fence f, unnest($3::bigint[], $13::text[], $4::bytea[], $5::text[]) b(id, key, object, action) WHERE f.fresh AND f.alive),
 opened AS (INSERT INTO mayfly.openings (run, id, instance, provider, since)

@@ -6,6 +6,7 @@ import "github.com/mayfly-iac/mayfly/internal/stores/backend"
 // password; settings that it leaves out come from the variables of libpq.
 var Kind = backend.Declare("postgres", backend.Arguments{
 	"conn_str":    backend.Text("PG_CONN_STR").Secret().About("connection string of libpq or a URL `postgres://...`; what it leaves out comes from `PGHOST`, `PGUSER` and the like"),
+	"history":     backend.Text("PG_HISTORY").About("how long replaced versions of objects are kept, such as `90d` or `12h`; `0` for not at all, `30d` by default"),
 	"schema_name": backend.Text("PG_SCHEMA_NAME").Place().About("schema of the tables; `mayfly` by default"),
 }, nil, opener{}.Service())
 

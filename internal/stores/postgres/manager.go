@@ -222,6 +222,9 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 		if err == nil {
 			err = c.forget(t)
 		}
+		if err == nil {
+			err = t.forgetPast(c.workspace)
+		}
 		return err
 	})
 	if err != nil {
@@ -355,13 +358,13 @@ func (m *manager) replace(ctx context.Context, f *state.File) error {
 		if err == nil {
 			_, _, err = t.document(m.name) // one that is damaged may be all that is left
 		}
-		for _, table := range []string{"objects", "members", "salts", "results", "late"} {
+		if err == nil {
+			err = t.replace(c, m.name, f.State)
+		}
+		for _, table := range []string{"members", "salts", "results", "late"} {
 			if err == nil {
 				_, err = t.exec(`DELETE FROM mayfly.`+table+` WHERE workspace = $1`, w)
 			}
-		}
-		if err == nil {
-			err = t.put(c, state.Diff(state.New(), f.State))
 		}
 		if err == nil {
 			err = t.putMembers(w, f.State)

@@ -14,7 +14,11 @@ import (
 func (opener) Service() backend.Service {
 	return backend.Service{
 		Open: func(_ context.Context, cfg backend.Config, env backend.Env) (store.Store, error) {
-			s, err := New(Options{ConnString: cfg.Text("conn_str"), Schema: cfg.Text("schema_name"), Cipher: env.Cipher, Dir: env.JournalDir})
+			kept, err := parseHistory(cfg.Text("history"))
+			if err != nil {
+				return nil, err
+			}
+			s, err := New(Options{ConnString: cfg.Text("conn_str"), Schema: cfg.Text("schema_name"), Cipher: env.Cipher, Dir: env.JournalDir, History: kept})
 			if err != nil {
 				return nil, fmt.Errorf("the argument \"conn_str\" of the backend \"postgres\": %w", err)
 			}

@@ -4,6 +4,7 @@ package postgres
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -62,27 +63,31 @@ func (t *tx) read(name string) (*state.File, error) {
 
 // eachObject adds the objects to st whose rows meet a condition.
 func (t *tx) eachObject(st *state.State, where string, args ...any) error {
-	return t.rows(func(scan func(...any) error) error {
-		var address string
-		var sealed bool
-		var body []byte
-		var version uuid.UUID
-		if err := scan(&address, &sealed, &body, &version); err != nil {
-			return err
-		}
-		c, err := t.unseal(sealed, body)
-		if err != nil {
-			return fmt.Errorf("reading the row of %s: %w", address, err)
-		}
-		if c.Object.Instance.String() != address {
-			return fmt.Errorf("the row of %s is damaged: it has the content of %s", address, c.Object.Instance)
-		}
-		if c.New != nil {
-			c.New.Version = state.Version(version)
-		}
-		c.Apply(st)
-		return nil
-	}, `SELECT address, sealed, body, version FROM mayfly.objects WHERE `+where+` ORDER BY address, deposed`, args...)
+	return t.rows(func(scan func(...any) error) error { return t.object(st, scan) },
+		`SELECT address, sealed, body, version FROM mayfly.objects WHERE `+where+` ORDER BY address, deposed`, args...)
+}
+
+// object adds the object of a row to a state.
+func (s *Store) object(to *state.State, scan func(...any) error) error {
+	var address string
+	var sealed bool
+	var body []byte
+	var version uuid.UUID
+	if err := scan(&address, &sealed, &body, &version); err != nil {
+		return err
+	}
+	c, err := s.unseal(sealed, body)
+	if err != nil {
+		return fmt.Errorf("reading the row of %s: %w", address, err)
+	}
+	if c.Object.Instance.String() != address {
+		return fmt.Errorf("the row of %s is damaged: it has the content of %s", address, c.Object.Instance)
+	}
+	if c.New != nil {
+		c.New.Version = state.Version(version)
+	}
+	c.Apply(to)
+	return nil
 }
 
 // unseal reads the body of the row of an object.
@@ -166,14 +171,18 @@ func columns(n int) string {
 		n, n+1, n+2, n+3, n+4, n+5, n+6, n+7)
 }
 
-// changeObjects are parts of a statement that change rows of objects, which settles late results about their
-// instances. given has the columns of objects, and the workspace and the run.
+// changeObjects are parts of a statement that change rows of objects, keep the replaced ones, and settle late
+// results about their instances. given has the columns of objects, and the workspace and the run. A version
+// ends at the very time at which the next one begins.
 const changeObjects = `
 settled AS (DELETE FROM mayfly.late l USING given g WHERE l.workspace = g.workspace AND l.address = g.address),
+replaced AS (INSERT INTO mayfly.past (workspace, address, deposed, version, run, at, sealed, body, next_run, until)
+	SELECT o.workspace, o.address, o.deposed, o.version, o.run, o.at, o.sealed, o.body, g.run, statement_timestamp()
+	FROM given g JOIN mayfly.objects o ON o.workspace = g.workspace AND o.address = g.address AND o.deposed = g.deposed),
 gone AS (DELETE FROM mayfly.objects o USING given g WHERE g.gone AND o.workspace = g.workspace AND o.address = g.address AND o.deposed = g.deposed),
-put AS (INSERT INTO mayfly.objects (workspace, address, deposed, run, resource, block, dependencies, sealed, body)
-	SELECT workspace, address, deposed, run, resource, block, string_to_array(dependencies, E'\n'), sealed, body FROM given WHERE NOT gone
-	ON CONFLICT (workspace, address, deposed) DO UPDATE SET version = gen_random_uuid(), run = excluded.run, at = clock_timestamp(),
+put AS (INSERT INTO mayfly.objects (workspace, address, deposed, run, at, resource, block, dependencies, sealed, body)
+	SELECT workspace, address, deposed, run, statement_timestamp(), resource, block, string_to_array(dependencies, E'\n'), sealed, body FROM given WHERE NOT gone
+	ON CONFLICT (workspace, address, deposed) DO UPDATE SET version = gen_random_uuid(), run = excluded.run, at = excluded.at,
 		resource = excluded.resource, block = excluded.block, dependencies = excluded.dependencies, sealed = excluded.sealed, body = excluded.body)`
 
 // chunk is how many rows a statement changes at most.
@@ -181,18 +190,27 @@ const chunk = 2000
 
 // put changes rows of objects. Each object is changed at most once.
 func (t *tx) put(c *claim, changes []state.ObjectChange) error {
-	for len(changes) > 0 {
+	err := t.inChunks(changes, func(o *objects) error {
+		_, err := t.exec(`WITH given AS (SELECT $1::bigint AS workspace, $2::uuid AS run, g.* FROM `+columns(3)+`),`+changeObjects+` SELECT 1`,
+			append([]any{c.workspace, c.run}, o.args()...)...)
+		return err
+	})
+	if err == nil && len(changes) > 0 {
+		_, err = t.exec(`UPDATE mayfly.runs SET changes = changes + $2 WHERE id = $1`, c.run, len(changes))
+	}
+	return err
+}
+
+// inChunks calls f with the rows of changes, of which each object has at most one.
+func (t *tx) inChunks(changes []state.ObjectChange, f func(*objects) error) error {
+	for part := range slices.Chunk(changes, chunk) {
 		var o objects
-		n := min(len(changes), chunk)
-		for _, change := range changes[:n] {
+		for _, change := range part {
 			if err := o.add(t.Store, change); err != nil {
 				return err
 			}
 		}
-		changes = changes[n:]
-		_, err := t.exec(`WITH given AS (SELECT $1::bigint AS workspace, $2::uuid AS run, g.* FROM `+columns(3)+`),`+changeObjects+` SELECT 1`,
-			append([]any{c.workspace, c.run}, o.args()...)...)
-		if err != nil {
+		if err := f(&o); err != nil {
 			return err
 		}
 	}

@@ -40,13 +40,16 @@ type Options struct {
 	Cipher     store.Cipher  // nil for none
 	Lease      time.Duration // defaultLease if 0
 	Dir        string        // for files with results that the database could not take; "" for none
+	History    time.Duration // how long replaced versions are kept; defaultHistory if 0, not at all if negative
 }
 
 // Store is a store.Store in one schema of a database.
 type Store struct {
-	opt       Options
-	path      string
-	connector *pq.Connector
+	opt Options
+	// migrations make the tables; tests leave some out, as an older program does.
+	migrations []string
+	path       string
+	connector  *pq.Connector
 
 	mu   sync.Mutex
 	pool *sql.DB             // nil before the first request
@@ -76,13 +79,13 @@ var _ store.Store = (*Store)(nil)
 
 // New returns a store. It contacts nothing. An error is about ConnString, and shows no password.
 func New(opt Options) (*Store, error) {
-	opt.Schema, opt.Lease = cmp.Or(opt.Schema, defaultSchema), cmp.Or(opt.Lease, defaultLease)
+	opt.Schema, opt.Lease, opt.History = cmp.Or(opt.Schema, defaultSchema), cmp.Or(opt.Lease, defaultLease), cmp.Or(opt.History, defaultHistory)
 	c, connector, err := connect.Parse(opt.ConnString)
 	if err != nil {
 		return nil, err
 	}
 	path := fmt.Sprintf("postgres://%s/%s/%s", net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), cmp.Or(c.Database, c.User), opt.Schema)
-	return &Store{opt: opt, path: path, connector: connector, runs: map[string]struct{}{}}, nil
+	return &Store{opt: opt, migrations: migrations, path: path, connector: connector, runs: map[string]struct{}{}}, nil
 }
 
 // Close ends the connections. Claims that are held last until their leases lapse.

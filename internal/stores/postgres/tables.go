@@ -117,17 +117,36 @@ CREATE TABLE mayfly.late (
 	at timestamptz NOT NULL DEFAULT clock_timestamp(),
 	PRIMARY KEY (run, batch, address, deposed)
 );
-CREATE INDEX late_of_workspace ON mayfly.late (workspace, address);`}
+CREATE INDEX late_of_workspace ON mayfly.late (workspace, address);`, `
+ALTER TABLE mayfly.workspaces ADD COLUMN forgotten timestamptz;
+UPDATE mayfly.workspaces SET forgotten = clock_timestamp();
+ALTER TABLE mayfly.runs ADD COLUMN changes bigint NOT NULL DEFAULT 0, ALTER COLUMN info TYPE jsonb USING info::jsonb;
+CREATE INDEX runs_in_order ON mayfly.runs (workspace, ticket);
+CREATE INDEX operations_ended ON mayfly.operations (workspace, ended);
+CREATE TABLE mayfly.past (
+	workspace bigint NOT NULL REFERENCES mayfly.workspaces ON DELETE CASCADE,
+	address text NOT NULL,
+	deposed text NOT NULL,
+	version uuid NOT NULL,
+	run uuid,
+	at timestamptz NOT NULL,
+	sealed boolean NOT NULL,
+	body bytea NOT NULL,
+	next_run uuid NOT NULL,
+	until timestamptz NOT NULL,
+	PRIMARY KEY (workspace, address, deposed, version)
+);
+CREATE INDEX past_until ON mayfly.past (workspace, until);`}
 
 // migrate creates the tables, or brings older ones up to date. Users without the right to do so can work with
 // tables that are up to date.
 func (s *Store) migrate(ctx context.Context, pool *sql.DB) error {
 	version, err := s.version(ctx, pool)
-	if err != nil || version == len(migrations) {
+	if err != nil || version == len(s.migrations) {
 		return err
 	}
-	if version > len(migrations) {
-		return fmt.Errorf("the tables in the schema %q have the version %d, and this version of Mayfly knows only %d. Use a newer one", s.opt.Schema, version, len(migrations))
+	if version > len(s.migrations) {
+		return s.newer(version)
 	}
 	return s.upgrade(ctx, pool)
 }
@@ -157,6 +176,7 @@ func (s *Store) upgrade(ctx context.Context, pool *sql.DB) error {
 			_, err = t.ExecContext(ctx, s.in(statement))
 		}
 	}
+	exec(`SELECT set_config('lock_timeout', '10s', true)`)
 	exec(`SELECT pg_advisory_xact_lock(hashtext('mayfly tables'))`)
 	var there bool
 	if err == nil {
@@ -173,14 +193,42 @@ func (s *Store) upgrade(ctx context.Context, pool *sql.DB) error {
 		exec(`CREATE TABLE mayfly.meta (version integer NOT NULL)`)
 		exec(`INSERT INTO mayfly.meta VALUES (0)`)
 	}
-	for _, m := range migrations[min(version, len(migrations)):] {
+	missing := s.migrations[min(version, len(s.migrations)):]
+	if version > 0 && len(missing) > 0 && err == nil {
+		err = s.undisturbed(ctx, t)
+	}
+	for _, m := range missing {
 		exec(m)
 	}
-	exec(fmt.Sprintf(`UPDATE mayfly.meta SET version = %d`, max(version, len(migrations))))
+	exec(fmt.Sprintf(`UPDATE mayfly.meta SET version = %d`, max(version, len(s.migrations))))
 	if err != nil {
 		return err
 	}
 	return t.Commit()
+}
+
+// undisturbed keeps runs from claiming until the transaction ends, and fails if one has claims: older
+// programs would go on with tables that they do not know.
+func (s *Store) undisturbed(ctx context.Context, t *sql.Tx) error {
+	var held bool
+	if _, err := t.ExecContext(ctx, s.in(`LOCK TABLE mayfly.meta IN ACCESS EXCLUSIVE MODE`)); err != nil {
+		return err
+	}
+	if _, err := t.ExecContext(ctx, s.in(`SELECT id FROM mayfly.workspaces ORDER BY id FOR UPDATE`)); err != nil {
+		return err
+	}
+	if err := t.QueryRowContext(ctx, s.in(`SELECT EXISTS (SELECT 1 FROM mayfly.runs WHERE state = 'claimed' AND lease_until > clock_timestamp())`)).Scan(&held); err != nil {
+		return err
+	}
+	if held {
+		return fmt.Errorf("the tables in the schema %q are of an older version of Mayfly, and cannot be brought up to date while runs use them. Wait until they have ended", s.opt.Schema)
+	}
+	return nil
+}
+
+// newer returns the error for tables of a version that this program does not know.
+func (s *Store) newer(version int) error {
+	return fmt.Errorf("the tables in the schema %q have the version %d, and this version of Mayfly knows only %d. Use a newer one", s.opt.Schema, version, len(s.migrations))
 }
 
 // reading are the options of a transaction that sees all rows as they are at one moment.
@@ -227,9 +275,14 @@ func (t *tx) rows(f func(scan func(...any) error) error, statement string, args 
 }
 
 // gate locks the row of a workspace until the transaction ends, so that claims are taken one after the other.
-// It returns its number; 0 if there is none.
+// It returns its number; 0 if there is none. It fails if the tables were migrated since the connections were
+// made.
 func (t *tx) gate(name string) (workspace int64, err error) {
-	_, err = t.one(`SELECT id FROM mayfly.workspaces WHERE name = $1 FOR NO KEY UPDATE`, []any{name}, &workspace)
+	var version int
+	there, err := t.one(`SELECT w.id, (SELECT version FROM mayfly.meta) FROM mayfly.workspaces w WHERE w.name = $1 FOR NO KEY UPDATE OF w`, []any{name}, &workspace, &version)
+	if err == nil && there && version > len(t.migrations) {
+		err = t.newer(version)
+	}
 	return workspace, err
 }
 

@@ -216,6 +216,12 @@ func schemaOf(args []string, out []byte) string {
 		return "provider-schemas"
 	case begins("state", "diff"):
 		return "state-diff"
+	case begins("state", "history") && len(words) > 2:
+		return "object-history"
+	case begins("state", "history"):
+		return "run-history"
+	case begins("state", "runs"):
+		return "active-runs"
 	case begins("state", "sensitive"):
 		return "sensitive-attributes"
 	case begins("show"), begins("state", "show"):
