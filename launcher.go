@@ -75,42 +75,42 @@ type (
 	CheckBackend = builtin.CheckBackend
 )
 
-// inProject returns a launcher for the project in a directory, whose providers receive a version of
-// the language. It looks at the launcher at each start,
-// because the launcher's owner may change it until then.
-func inProject(l provider.Launcher, dir, language string) provider.Launcher {
+// inProject returns a launcher for the project in a directory, whose providers take the program for an
+// engine. It looks at the launcher at each start, because the launcher's owner may change it until then.
+func inProject(l provider.Launcher, dir string, engine Engine) provider.Launcher {
 	ours, ok := l.(*Launcher)
 	if !ok || ours == nil {
 		return l
 	}
-	return projectLauncher{ours, dir, language}
+	return projectLauncher{ours, dir, engine}
 }
 
-// projectLauncher is a launcher whose providers have a directory of their own, and receive a version of
-// the language.
+// projectLauncher is a launcher whose providers have a directory of their own, and take the program for an
+// engine.
 type projectLauncher struct {
 	*Launcher
-	dir, language string
+	dir    string
+	engine Engine
 }
 
 // Launch implements provider.Launcher.
 func (l projectLauncher) Launch(ctx context.Context, p addr.Provider) (Provider, diag.List) {
-	return l.launch(ctx, p, l.dir, l.language)
+	return l.launch(ctx, p, l.dir, l.engine)
 }
 
 // Launch implements provider.Launcher.
 func (l *Launcher) Launch(ctx context.Context, p addr.Provider) (Provider, diag.List) {
-	return l.launch(ctx, p, "", "")
+	return l.launch(ctx, p, "", Engine{})
 }
 
 // launch starts a provider. The default store of the provider keep is in dir; "" is the process's directory.
-// language is the version that the provider receives; "" is the default.
-func (l *Launcher) launch(ctx context.Context, p addr.Provider, dir, language string) (provider.Provider, diag.List) {
+// The provider takes the program for the engine, the default one if there is none.
+func (l *Launcher) launch(ctx context.Context, p addr.Provider, dir string, engine Engine) (provider.Provider, diag.List) {
 	if r, ok := l.Recorded[p]; ok {
 		return plugin.Recorded(p.String(), r)
 	}
 	if cfg := l.Reattach[p]; cfg != nil {
-		return plugin.Reattach(ctx, p.String(), language, cfg)
+		return plugin.Reattach(ctx, p.String(), engine, cfg)
 	}
 	switch p {
 	case addr.BuiltinProvider:
@@ -118,14 +118,14 @@ func (l *Launcher) launch(ctx context.Context, p addr.Provider, dir, language st
 	case KeepProvider:
 		if l.Executable != nil {
 			if path, ok := l.Executable(p); ok { // a development build takes the place of the embedded one
-				return l.start(ctx, p, path, language)
+				return l.start(ctx, p, path, engine)
 			}
 		}
 		return keep.New(keep.Options{Dir: dir}), nil
 	}
 	if l.Executable != nil {
 		if path, ok := l.Executable(p); ok {
-			return l.start(ctx, p, path, language)
+			return l.start(ctx, p, path, engine)
 		}
 	}
 	return nil, diag.Errorf("Provider not installed", "The provider %s is not installed in this directory. Run \"mayfly init\" to install it.", p.ForDisplay())
@@ -133,7 +133,7 @@ func (l *Launcher) launch(ctx context.Context, p addr.Provider, dir, language st
 
 // start starts a provider's program. It is verified just before, since it may have been replaced since the
 // last start.
-func (l *Launcher) start(ctx context.Context, p addr.Provider, path, language string) (provider.Provider, diag.List) {
+func (l *Launcher) start(ctx context.Context, p addr.Provider, path string, engine Engine) (provider.Provider, diag.List) {
 	if l.Verify != nil {
 		if err := l.Verify(p); err != nil {
 			return nil, diag.Errorf("Provider was not started", "Provider %s was not started: %s.", p.ForDisplay(), err)
@@ -143,7 +143,7 @@ func (l *Launcher) start(ctx context.Context, p addr.Provider, path, language st
 	if env == nil {
 		env = os.Environ()
 	}
-	cmd := plugin.Command{Path: path, Name: p.String(), Env: trace.Environ(ctx, env), Language: language, Plain: l.Plain}
+	cmd := plugin.Command{Path: path, Name: p.String(), Env: trace.Environ(ctx, env), Engine: engine, Plain: l.Plain}
 	if l.Log != nil {
 		cmd.Stderr = func(line string) { l.Log(p, line) }
 	}

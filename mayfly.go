@@ -153,7 +153,7 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 		p.Tree, diags = loader.Load(opt.Dir)
 	}
 	p.engine = engine.New(engine.Options{
-		Launcher: inProject(opt.Launcher, opt.Dir, opt.Compatible.Version), Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: opt.Durations, Now: opt.Process.Now, Workspace: opt.State.Workspace,
+		Launcher: inProject(opt.Launcher, opt.Dir, opt.Compatible), Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: opt.Durations, Now: opt.Process.Now, Workspace: opt.State.Workspace,
 		RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir, Environ: opt.Process.Environ, Log: opt.Process.Log, Leaks: opt.Secrets.Guard, LeakPolicy: opt.Secrets.Policy, ShowSensitive: opt.Secrets.ShowSensitive, Recorder: opt.Secrets.Openings,
 	})
 	return p, diags

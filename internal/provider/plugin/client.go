@@ -24,11 +24,11 @@ type client struct {
 	calls    *unary.Client
 	proc     *process // nil if the process isn't ours
 	cache    SchemaCache
-	// language is passed to the provider as the version of Terraform. SDKs compare it with minimum versions
-	// of language features, so it names the release whose language and protocol features the engine has, not
-	// the engine's own version.
-	language string
-	closeFn  func() error
+	// The version of engine is passed to the provider as the version of Terraform. SDKs compare it with
+	// minimum versions of language features, so it names the release whose language and protocol features
+	// this program has, not the program's own version.
+	engine  compat.Engine
+	closeFn func() error
 
 	// life ends at Close. Calls whose result is shared by all callers run under it, so that interrupting
 	// one caller doesn't fail the others.
@@ -53,7 +53,7 @@ var _ provider.Provider = (*client)(nil)
 // newClient returns a client that makes its calls with calls and ends with closeFn.
 func newClient(name string, protocol int, calls *unary.Client, closeFn func() error) *client {
 	life, end := context.WithCancel(context.Background())
-	return &client{name: name, protocol: protocol, calls: calls, language: compat.Version, closeFn: closeFn, life: life, end: end}
+	return &client{name: name, protocol: protocol, calls: calls, engine: compat.Default(), closeFn: closeFn, life: life, end: end}
 }
 
 // methods5 has the names of RPCs that are called differently in protocol 5.

@@ -266,6 +266,26 @@ func TestUpgradeImportMove(t *testing.T) {
 	})
 }
 
+// TestMoveForTerraform has a provider that takes the program for Terraform see Terraform's default host.
+func TestMoveForTerraform(t *testing.T) {
+	everyKind(t, func(t *testing.T, c *client) {
+		before := c.engine
+		defer func() { c.engine = before }()
+		c.engine = compat.Engine{Name: compat.Terraform, Version: "1.16.0"}
+		for source, want := range map[string]string{
+			"hashicorp/null": "registry.terraform.io/hashicorp/null null_resource v0", "example.com/a/null": "example.com/a/null null_resource v0",
+		} {
+			p, err := addr.ParseProvider(source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			move, diags := c.MoveResource(soon(t), provider.MoveRequest{SourceProvider: p, SourceType: "null_resource", SourceJSON: []byte("{}"), TargetType: "fake_other"})
+			wantNone(t, diags)
+			wantValue(t, "moved", move.Target, simple(want, cty.StringVal("{}")))
+		}
+	})
+}
+
 func TestData(t *testing.T) {
 	everyKind(t, func(t *testing.T, c *client) {
 		got, diags := c.ReadData(soon(t), provider.DataRequest{Type: "fake_lookup", Config: simple("x", cty.NullVal(cty.String))})

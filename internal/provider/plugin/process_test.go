@@ -22,6 +22,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/compat"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/provider/tfplugin6"
 )
@@ -308,7 +309,7 @@ func TestReattach(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // Close disconnects only, so a second time works
-		p, diags := Reattach(soon(t), fakeName, "1.16.0", parsed[addr.DefaultProvider("fake")])
+		p, diags := Reattach(soon(t), fakeName, compat.Engine{Name: compat.Terraform, Version: "1.16.0"}, parsed[addr.DefaultProvider("fake")])
 		wantNone(t, diags)
 		wantOne(t, p.Configure(soon(t), cty.ObjectVal(map[string]cty.Value{"region": cty.StringVal("north")})), diag.Warning, "version 1.16.0")
 		wantNone(t, readThing(soon(t), p, "x"))
@@ -355,7 +356,7 @@ func TestReattachErrors(t *testing.T) {
 		"cannot be reached": {Protocol: protocolGRPC, Addr: at}, "over gRPC": {Protocol: "netrpc", Addr: at},
 		"protocol 9": {Protocol: protocolGRPC, ProtocolVersion: 9, Addr: at},
 	} {
-		_, diags := Reattach(soon(t), fakeName, "", cfg)
+		_, diags := Reattach(soon(t), fakeName, compat.Engine{}, cfg)
 		wantOne(t, diags, diag.Error, text, fakeName)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/compat"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/provider/plugin/unary"
 )
@@ -23,9 +24,9 @@ type ReattachConfig struct {
 }
 
 // Reattach connects to a running provider that was started, and will be ended, by another program, such as
-// a debugger. Close only disconnects. language is passed to the provider as the version of Terraform,
-// compat.Version if it is empty.
-func Reattach(ctx context.Context, name, language string, cfg *ReattachConfig) (provider.Provider, diag.List) {
+// a debugger. Close only disconnects. The provider takes the program for the engine, the default one if there
+// is none.
+func Reattach(ctx context.Context, name string, engine compat.Engine, cfg *ReattachConfig) (provider.Provider, diag.List) {
 	const summary = "Provider could not be reattached"
 	protocol := cmp.Or(cfg.ProtocolVersion, 5) // for servers that predate the field
 	if protocol != 5 && protocol != 6 {
@@ -46,7 +47,7 @@ func Reattach(ctx context.Context, name, language string, cfg *ReattachConfig) (
 	}
 	probe.Close()
 	cl := connect(name, protocol, dial, nil)
-	cl.language = cmp.Or(language, cl.language)
+	cl.engine = engine.OrDefault()
 	return cl, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/compat"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/provider/tfplugin6"
 )
@@ -23,7 +24,7 @@ func (c *client) ValidateConfig(ctx context.Context, config cty.Value) diag.List
 func (c *client) Configure(ctx context.Context, config cty.Value) diag.List {
 	x := c.exchange(ctx, "ConfigureProvider", "")
 	call[tfplugin6.ConfigureProvider_Response](x, &tfplugin6.ConfigureProvider_Request{
-		TerraformVersion: c.language, Config: x.encodeConfig(config), ClientCapabilities: x.capabilities(),
+		TerraformVersion: c.engine.Version, Config: x.encodeConfig(config), ClientCapabilities: x.capabilities(),
 	})
 	return x.diags
 }
@@ -211,12 +212,21 @@ func (c *client) GenerateConfig(ctx context.Context, req provider.GenerateReques
 	return x.decode(s, resp.Config), x.diags
 }
 
+// address returns the address of another provider as this one is to see it. It compares the text with those
+// that it knows, so a default host is the host of the engine that it takes the program for.
+func (c *client) address(p addr.Provider) string {
+	if c.engine.Name == compat.Terraform && p.Hostname == addr.DefaultHost {
+		p.Hostname = addr.TerraformHost
+	}
+	return p.String()
+}
+
 // MoveResource implements provider.Reader.
 func (c *client) MoveResource(ctx context.Context, req provider.MoveRequest) (provider.MoveResponse, diag.List) {
 	x := c.exchange(ctx, "MoveResourceState", req.TargetType)
 	s := x.resource(addr.Managed)
 	in := &tfplugin6.MoveResourceState_Request{
-		SourceProviderAddress: req.SourceProvider.String(),
+		SourceProviderAddress: c.address(req.SourceProvider),
 		SourceTypeName:        req.SourceType,
 		SourceSchemaVersion:   req.SourceVersion,
 		SourceState:           &tfplugin6.RawState{Json: req.SourceJSON},

@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/compat"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/provider/plugin/unary"
 )
@@ -26,8 +26,8 @@ type Command struct {
 	Env  []string // the whole environment; nil means this process's
 	Dir  string   // working directory; "" means this process's
 	Name string   // the provider's address, for error messages
-	// Language is passed to the provider as the version of Terraform, compat.Version if it is empty.
-	Language string
+	// Engine is the engine that the provider takes the program for, the default one if there is none.
+	Engine compat.Engine
 	// Plain leaves the connection to the process unencrypted, so that it can be observed.
 	Plain bool
 	// Stderr is called with every line that the provider writes to standard error, one at a time. If it is
@@ -69,7 +69,7 @@ func Start(ctx context.Context, c Command) (provider.Provider, diag.List) {
 		calls.Close()
 		return serving.end(c.Name)
 	})
-	cl.proc, cl.cache, cl.language = proc, c.Schemas, cmp.Or(c.Language, cl.language)
+	cl.proc, cl.cache, cl.engine = proc, c.Schemas, c.Engine.OrDefault()
 	return cl, nil
 }
 
