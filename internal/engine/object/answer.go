@@ -75,7 +75,7 @@ func (an *Answer) AcceptObject(diags diag.List) {
 				return nil
 			}
 			if _, unstorable := value.Storable(resp.New, an.Block().Type()); len(unstorable) > 0 {
-				return nil // v lacks what cannot be stored, which is an error of its own
+				return nil // v lacks these parts, which is an error of its own
 			}
 			return errs
 		}
