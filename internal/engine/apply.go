@@ -136,7 +136,7 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 		switch steps[i].Leg {
 		case plan.ApplyLeg:
 			if in := a.instance(c.Addr); in != nil {
-				uses[i] = slices.Concat(in.Uses(t), lentUses(a, in.Resource.Block.Borrows, c.Deps))
+				uses[i] = append(in.Uses(t), lentUses(a, in.Resource.Block.Borrows, c.Deps)...) // mostly shared by all instances
 			}
 		case plan.DestroyLeg:
 			uses[i] = a.destroyUses(t, c)

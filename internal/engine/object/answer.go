@@ -58,7 +58,6 @@ func (an *Answer) AcceptObject(diags diag.List) {
 		an.unusable(diags)
 		return
 	}
-	_, unstorable := value.Storable(resp.New, an.Block().Type())
 	v, diags := an.Answers.Accept(resp.New, diags, contract.Object)
 	if v == cty.NilVal {
 		an.unusable(diags)
@@ -69,8 +68,17 @@ func (an *Answer) AcceptObject(diags diag.List) {
 			diags = append(diags, an.Answers.Violations(contract.Object, fmt.Errorf("%s: unknown values are not allowed after apply", contract.Text(err, schema.PathString)))...)
 		}
 		v, an.Tainted = contract.NullUnknown(v), true
-	} else if !an.Failed && len(unstorable) == 0 {
-		check := func() []error { return schema.AssertApplyResult(an.Block(), an.Planned.Planned, v) }
+	} else if !an.Failed {
+		check := func() []error {
+			errs := schema.AssertApplyResult(an.Block(), an.Planned.Planned, v)
+			if len(errs) == 0 {
+				return nil
+			}
+			if _, unstorable := value.Storable(resp.New, an.Block().Type()); len(unstorable) > 0 {
+				return nil // v lacks these parts, which is an error of its own
+			}
+			return errs
+		}
 		if an.Planned.LegacyTypes || resp.LegacyTypes {
 			an.LogTolerated(contract.Object, check)
 		} else if errs := check(); len(errs) > 0 {

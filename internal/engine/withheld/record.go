@@ -36,7 +36,6 @@ func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) (out []st
 	paths := a.Names.Find(v)
 	if sent != cty.NilVal {
 		paths = appendNew(paths, slices.DeleteFunc(a.Names.Find(sent), func(p cty.Path) bool { return !hasPlace(v, p) })...)
-		r.rest = a.restSet(sent)
 	}
 	if earlier != nil {
 		for _, w := range earlier.Withheld {
@@ -50,6 +49,12 @@ func (a *Attributes) Records(v, sent cty.Value, earlier *state.Object) (out []st
 				paths = appendNew(paths, path)
 			}
 		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	if sent != cty.NilVal {
+		r.rest = a.restSet(sent)
 	}
 	drifted := sent == cty.NilVal && a.drifted(v, earlier)
 	for _, path := range paths {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
@@ -314,6 +315,10 @@ const maxCount = 10_000_000
 // addresses is incomplete, and objects in the state would be taken for orphans.
 func (r *expander) expandForEach(t *future.Task) (*expansion, diag.List) {
 	x, e := r.repeat.ForEach, &expansion{form: blocks.ForEach}
+	if keys, ok := r.listed(t, x); ok {
+		e.keys, e.set = keys, true
+		return e, nil
+	}
 	v, _, diags := r.value(t, x)
 	if diags.HasErrors() || !v.IsKnown() {
 		return e, diags
@@ -345,6 +350,38 @@ func (r *expander) expandForEach(t *future.Task) (*expansion, diag.List) {
 	slices.SortFunc(elements, func(a, b element) int { return a.key.Compare(b.key) })
 	e.keep(elements, ty.IsSetType())
 	return e, diags
+}
+
+// listed returns the keys of for_each = toset(x) from x, without a set: its elements would be hashed to make
+// it and compared with each other to read it, which takes longer than all else. It returns false unless x is
+// a list or tuple of known texts without marks.
+func (r *expander) listed(t *future.Task, x *lang.Expr) ([]addr.Key, bool) {
+	run := r.module.run
+	call, ok := hcl.UnwrapExpressionUntil(x.Expression, func(e hcl.Expression) bool {
+		_, ok := e.(*hclsyntax.FunctionCallExpr)
+		return ok
+	}).(*hclsyntax.FunctionCallExpr)
+	if !ok || call.Name != "toset" || len(call.Args) != 1 || call.ExpandFinal {
+		return nil, false
+	}
+	if len(x.Functions) > 0 || run.cfg.Deprecates || run.opt.Coverage != nil { // evaluating twice would be noticed
+		return nil, false
+	}
+	list := *x
+	list.Expression, list.Source = call.Args[0], call.Args[0]
+	v, diags := run.eval(r.module.scope(t), &list)
+	if len(diags) > 0 || v.IsMarked() || !v.IsKnown() || v.IsNull() || !v.Type().IsTupleType() && !v.Type().IsListType() {
+		return nil, false
+	}
+	keys := make([]addr.Key, 0, v.LengthInt())
+	for _, elem := range v.Elements() {
+		if elem.IsMarked() || elem.Type() != cty.String || !elem.IsKnown() || elem.IsNull() {
+			return nil, false
+		}
+		keys = append(keys, addr.StringKey(elem.AsString()))
+	}
+	slices.SortFunc(keys, addr.Key.Compare)
+	return slices.Compact(keys), true
 }
 
 // element is an element of the value of for_each.
