@@ -58,6 +58,14 @@ func (d *decoder) misplaced(b *hcl.Block, inQuery bool) bool {
 	return false
 }
 
+// argumentsOf returns the names of the arguments of a block.
+func argumentsOf(s *hcl.BodySchema) (names []string) {
+	for _, a := range s.Attributes {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
 // list decodes a list block. Its arguments for the provider are in a block of their own.
 func (d *resourceDecoder) list(block *hcl.Block) {
 	r := &Resource{
@@ -71,6 +79,10 @@ func (d *resourceDecoder) list(block *hcl.Block) {
 	content, rest, diags := block.Body.PartialContent(listSchema)
 	d.hcl(diags)
 	for _, attr := range inOrder(d.attributes(rest)) {
+		if meant := diag.Nearest(attr.Name, argumentsOf(listSchema)); meant != "" {
+			d.errorAt(attr.NameRange, "Unsupported argument", "A list block has no argument %q. Did you mean %q?", attr.Name, meant)
+			continue
+		}
 		d.errorAt(attr.NameRange, "Unsupported argument", "A list block has no argument %q. Arguments of the provider are in its config block:\n\n  config {\n    %s = ...\n  }", attr.Name, attr.Name)
 	}
 	if b := d.single(content, "config", "config block"); b != nil {

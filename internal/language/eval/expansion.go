@@ -263,6 +263,9 @@ func (r *expander) keysReason() string {
 	if r.ephemeral {
 		return "their keys are part of addresses, which are shown. Of ephemeral values, only tofu.applying and terraform.applying can be used in count and enabled of an ephemeral block."
 	}
+	if b, ok := r.block.(*blocks.Resource); ok && b.Config.Addr.Mode.Fleeting() {
+		return "their keys are part of addresses, which are shown."
+	}
 	return "their keys are kept in the state, which must not hold ephemeral values."
 }
 
