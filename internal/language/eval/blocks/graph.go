@@ -176,7 +176,7 @@ func (v *Value) edges(yield func(edge) bool) {
 	_ = v.Exprs(y.in(v.writtenIn(), InBody)) && y.element(v) && v.Exprs(y.in(v.Module, referring&^InBody)) && y.dependsOn(v.Module, v.DependsOn)
 }
 
-// element emits the edges of a variable to what its element of the call's for_each comes from.
+// element emits the edges of a variable to the sources of its element of the call's for_each.
 func (y emit) element(v *Value) bool {
 	if v.Kind != VariableValue || v.Expr == nil {
 		return true
