@@ -244,6 +244,9 @@ func (w *world) carryOut(e *engine.Engine, c command, r *result) {
 		r.planDiags = append(r.planDiags, c.memory.Stuck(r.plan)...)
 	}
 	r.planLog = w.newEntries()
+	if !r.planDiags.HasErrors() {
+		w.checkReads(req, r.plan)
+	}
 	if c.planOnly || r.planDiags.HasErrors() {
 		return
 	}

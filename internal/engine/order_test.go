@@ -50,3 +50,37 @@ resource "sim_slow" "%s" {
 		phase("the destruction", 1)
 	})
 }
+
+// TestNoInstances reads a resource that an update of another one leaves without instances, or without the
+// one that is read: the result depends on that update alone.
+func TestNoInstances(t *testing.T) {
+	for _, read := range []string{`join(",", sim_thing.r[*].id)`, `try(sim_thing.r[0].id, "none")`, `length(module.m)`} {
+		text := func(name string) string {
+			return fmt.Sprintf(`
+resource "sim_slow" "first" {
+  name         = "first %[1]s"
+  create_delay = "1s"
+}
+resource "sim_thing" "a" {
+  name = "%[1]s"
+  tags = { x = sim_slow.first.name }
+}
+resource "sim_thing" "r" {
+  count = length(sim_thing.a.name)
+  name  = "r"
+}
+module "m" {
+  source = "./m"
+  count  = length(sim_thing.a.name)
+}
+resource "sim_thing" "b" { name = "b ${%[2]s}" }
+`, name, read)
+		}
+		inVirtualTime(t, text("x"), func(_ *testing.T, w *world) {
+			w.file("m/main.tf", "")
+			w.ok(command{})
+			w.config(text(""))
+			w.ok(command{})
+		})
+	}
+}

@@ -321,7 +321,7 @@ func (b *builder) resourceObject(res *Resource, p *resourcePart) cty.Value {
 	if res.Block.Config.Addr.Mode == addr.Managed && !p.computed {
 		o = nil // nothing has claimed computed values for the sake of the others
 	}
-	if !res.repeat.Repeated() && b.sc.isOwn(res.Instance(addr.NoKey)) {
+	if !res.Form().Keyed() && b.sc.isOwn(res.Instance(addr.NoKey)) {
 		return b.sc.self()
 	}
 	if b.run.opt.Phase == Validating && res.Form().Keyed() && p.unindexed {

@@ -147,6 +147,18 @@ output "out" { value = var.in[0].id }`, []string{"sim_thing.b", "local.l", "modu
 		{"provider configuration", twice + `"b"
 }
 provider "sim" { key = join(",", sim_thing.b[*].id) }`, []string{"sim_thing.b", "provider.sim"}},
+		{"function of a provider configuration", twice + `provider::sim::x::twice("b")
+}
+provider "sim" {
+  alias = "x"
+  key   = join(",", sim_thing.b[*].id)
+}`, []string{"sim_thing.b", "provider.sim.x"}},
+		{"function that needs no configuration", twice + `provider::sim::twice("b")
+}
+provider "sim" {
+  alias = "x"
+  key   = join(",", sim_thing.b[*].id)
+}`, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			run := open(t, Validating, c.text, nil).run

@@ -45,6 +45,8 @@ type flattener struct {
 	visitor
 	deps map[plan.Dep]struct{}
 	self *Instance // the dependent instance, which does not depend on itself; nil for other dependents
+	// waits is set for the dependencies that a data source waits for, which are not the ones of repetition.
+	waits bool
 	// behind gets the dependencies that ephemeral resources lead to, except through provider configurations.
 	// Nil if they are like all others.
 	behind *flattener
@@ -64,6 +66,14 @@ func (f flattener) instance(in *Instance) {
 func (f flattener) object(r *Resource) {
 	if f.first(r) {
 		f.reads(r.objectReads(f.t))
+	}
+}
+
+func (f flattener) repetition(r *Resource) {
+	if f.first(&r.expander) {
+		sub := &reads{}
+		sub.addExprs(r.Module.scope(f.t), r.repeat.Expr())
+		f.reads(sub)
 	}
 }
 
@@ -103,6 +113,7 @@ func (f flattener) reads(r *reads) {
 	}
 	for _, mr := range r.modules {
 		if f.first(mr) {
+			mr.sel.waits = f.waits
 			for _, d := range mr.call.allDeps(f.t, mr.sel) {
 				f.deps[d] = struct{}{}
 			}
@@ -110,18 +121,22 @@ func (f flattener) reads(r *reads) {
 	}
 }
 
-// resource adds a read of a resource. A managed resource ends the walk; behind a data source or an ephemeral
-// resource it goes on, because their values come from the objects they refer to.
+// resource adds a read of a resource. A managed resource ends the walk, unless it has none of the instances,
+// which its repetition says alone; behind a data source or an ephemeral resource it goes on, because their
+// values come from the objects they refer to.
 func (f flattener) resource(rr resourceRead) {
 	mode := rr.res.Block.Config.Addr.Mode
 	if mode == addr.Ephemeral && f.behind != nil {
 		f.behind.fleeting(rr)
 		return
 	}
-	if mode != addr.Ephemeral && !(f.self != nil && rr.res == f.self.Resource && (rr.all || rr.key == f.self.Key)) {
+	if mode != addr.Ephemeral && !(f.self != nil && rr.isOnly(f.self)) {
 		f.deps[plan.Dep{Resource: rr.res.Addr(), Key: rr.key, All: rr.all}] = struct{}{}
 	}
 	if mode == addr.Managed {
+		if !f.waits && rr.none(f.t) {
+			f.repetition(rr.res)
+		}
 		return
 	}
 	if !rr.all {
@@ -157,10 +172,10 @@ func (r *Run) collapse(t *future.Task, deps []plan.Dep) []plan.Dep {
 	out := deps[:0]
 	for from := 0; from < len(deps); {
 		to := from + 1
-		for to < len(deps) && deps[to].Resource == deps[from].Resource {
+		for to < len(deps) && deps[to].Resource == deps[from].Resource && deps[to].Modules == deps[from].Modules {
 			to++
 		}
-		if n := to - from; n > 1 && r.instanceCount(t, deps[from].Resource) == n {
+		if n := to - from; n > 1 && !deps[from].Modules && r.instanceCount(t, deps[from].Resource) == n {
 			out = append(out, plan.Dep{Resource: deps[from].Resource, All: true})
 		} else {
 			out = append(out, deps[from:to]...)
@@ -212,11 +227,16 @@ func (in *Instance) WaitDeps(t *future.Task) []plan.Dep {
 	return awaited.waitDeps(t, in)
 }
 
-// waitDeps is deps without calls: a data source does not wait for the objects that the repetition of modules
-// reads.
+// waitDeps is deps without repetition: a data source does not wait for the objects that this reads.
 func (r *reads) waitDeps(t *future.Task, self *Instance) []plan.Dep {
-	r.calls = nil
-	return r.deps(t, self)
+	f := newFlattener(t, self)
+	f.wait(r)
+	return f.list()
+}
+
+func (f flattener) wait(r *reads) {
+	r.calls, f.waits = nil, true
+	f.reads(r)
 }
 
 // ModuleWaitDeps returns the managed instances that an instance waits for because of modules: those named in
@@ -253,7 +273,13 @@ func (c *Call) allDeps(t *future.Task, sel outputSel) []plan.Dep {
 	got, cycle := c.aggregate(sel).deps.Get(t, c.name, nil, func() []plan.Dep {
 		all := &reads{}
 		all.addOneByOne(t, c, sel)
-		return c.collapse(all.deps(t, nil), len(c.Children(t, nil)))
+		f := newFlattener(t, nil)
+		if sel.waits {
+			f.wait(all)
+		} else {
+			f.reads(all)
+		}
+		return c.collapse(c.module.run.collapse(t, f.list()), len(c.Children(t, nil)))
 	})
 	if cycle != nil {
 		return nil

@@ -136,6 +136,36 @@ module "m" {
 }`, `sim_thing.a`, `sim_thing.one module.m.sim_thing.other[*] module.m.sim_thing.r[*]`},
 	{"depends_on a module", `resource "sim_thing" "a" { depends_on = [module.m] }
 module "m" { source = "./m" }`, `sim_thing.a`, `module.m.sim_thing.other[*] module.m.sim_thing.r[*]`},
+	{"depends_on a module with repeated modules in it", `resource "sim_thing" "a" { depends_on = [module.o] }
+module "o" {
+  source = "./o"
+  n      = length(sim_thing.one.id)
+}`, `sim_thing.a`, `sim_thing.one module.o.module.all.sim_thing.other[*] module.o.module.all.sim_thing.r[*]`},
+	{"depends_on a repeated module with modules in it that have no instances", `resource "sim_thing" "a" { depends_on = [module.o] }
+module "o" {
+  source = "./o"
+  count  = 2
+  n      = sim_thing.c[count.index].name == null ? 0 : 1
+}`, `sim_thing.a`, `sim_thing.c[*]`},
+	{"resource without instances", `resource "sim_thing" "a" { list = sim_thing.none[*].id }
+resource "sim_thing" "none" { count = sim_thing.one.name == null ? 0 : 1 }`, `sim_thing.a`, `sim_thing.none[*] sim_thing.one`},
+	{"missing instance", `resource "sim_thing" "a" { name = try(sim_thing.few["y"].id, "") }
+resource "sim_thing" "few" { for_each = sim_thing.one.name == null ? { x = 1 } : {} }`, `sim_thing.a`, `sim_thing.few["y"] sim_thing.one`},
+	{"present instance", `resource "sim_thing" "a" { name = try(sim_thing.few["x"].id, "") }
+resource "sim_thing" "few" { for_each = sim_thing.one.name == null ? { x = 1 } : {} }`, `sim_thing.a`, `sim_thing.few["x"]`},
+	{"all of itself", `resource "sim_thing" "a" {
+  count = 2
+  name  = length(sim_thing.a)
+}`, `sim_thing.a[0]`, `sim_thing.a[*]`},
+	{"itself, if it is enabled", `resource "sim_thing" "a" {
+  lifecycle {
+    enabled = true
+    postcondition {
+      condition     = sim_thing.a.id != ""
+      error_message = "x"
+    }
+  }
+}`, `sim_thing.a`, ``},
 	{"depends_on of an output", `resource "sim_thing" "a" { name = module.m.late }
 module "m" { source = "./m" }`, `sim_thing.a`, `module.m.sim_thing.other`},
 }
@@ -161,6 +191,12 @@ output "fixed" { value = "x" }
 output "late" {
   value      = "x"
   depends_on = [sim_thing.other]
+}
+-- o/o.tf --
+variable "n" {}
+module "all" {
+  source = "../m"
+  count  = var.n
 }
 `)
 			if diff := cmp.Diff(c.want, w.deps(c.of)); diff != "" {

@@ -48,14 +48,11 @@ type functionName struct {
 // functionName parses a function name. It returns false for names that cannot be provider-defined; HCL
 // reports these.
 func (sc *scope) functionName(name string) (functionName, bool) {
-	parts := strings.Split(name, "::")
-	if len(parts) != 3 && len(parts) != 4 {
+	parsed, ok := blocks.ParseFunctionName(name)
+	if !ok {
 		return functionName{}, false
 	}
-	fn := functionName{ref: config.ProviderRef{Name: parts[1]}, name: parts[len(parts)-1]}
-	if len(parts) == 4 {
-		fn.ref.Alias = parts[2]
-	}
+	fn := functionName{ref: parsed.Provider, name: parsed.Name}
 	fn.source = sc.m.block.Config.ProviderFor(fn.ref.Name)
 	declared, diags := sc.m.run.cfg.Schemas.Functions(fn.source)
 	if fn.absent = diags.HasErrors() && !sc.m.block.Config.Uses(fn.ref.Name); !fn.absent {

@@ -48,6 +48,20 @@ func (rr resourceRead) instances(t *future.Task) []*Instance {
 	return []*Instance{rr.res.Instance(rr.key)}
 }
 
+// isOnly reports whether the instance is read and no other.
+func (rr resourceRead) isOnly(in *Instance) bool {
+	return rr.res == in.Resource && rr.key == in.Key && !(rr.all && in.Resource.Form().Keyed())
+}
+
+// none reports whether the resource has no instance that is read.
+func (rr resourceRead) none(t *future.Task) bool {
+	if !rr.res.repeat.Repeated() {
+		return false
+	}
+	e := rr.res.expand(t, rr.via)
+	return rr.all && len(e.keys) == 0 || !rr.all && !e.has(rr.key)
+}
+
 // moduleRead is a read of the same outputs of every instance of a module call. It is comparable, for use as
 // a key.
 type moduleRead struct {
@@ -60,6 +74,7 @@ type moduleRead struct {
 type outputSel struct {
 	names  string // of outputs, joined by commas; all outputs if it is empty
 	inside bool   // not the outputs alone, but everything in the module
+	waits  bool   // the dependencies are the ones that a data source waits for
 }
 
 // opens yields the ephemeral blocks that reading a selection of all instances may open. With inside set, it
@@ -254,7 +269,8 @@ func (r *reads) addDependsOn(sc *scope, refs []lang.Ref) {
 }
 
 // addInside adds everything in the module object and those below it, except blocks nested in checks:
-// resources, outputs, variables with conditions, and the objects that the call waits for.
+// resources, outputs, variables with conditions, the repetition of calls, and the objects that the call waits
+// for.
 func (r *reads) addInside(t *future.Task, m *Module) {
 	r.addOutputs(m, "", nil)
 	for _, v := range m.variables {
@@ -270,6 +286,7 @@ func (r *reads) addInside(t *future.Task, m *Module) {
 	}
 	for _, call := range m.calls {
 		if call.block.Child != nil {
+			r.calls = append(r.calls, call)
 			r.addEvery(t, call, outputSel{inside: true})
 		}
 	}
@@ -299,7 +316,7 @@ func (in *Instance) readSet(t *future.Task) *reads {
 		after := &reads{} // evaluated once the object exists, so that it may be referred to by its own address
 		b.Exprs(after.adder(sc, blocks.Afterwards&^blocks.InIdleConnection))
 		b.Exprs(after.adder(sc, blocks.InIdleConnection)) // not evaluated, so it is reported last
-		after.resources = slices.DeleteFunc(after.resources, func(r resourceRead) bool { return r.res == in.Resource && !r.all && r.key == in.Key })
+		after.resources = slices.DeleteFunc(after.resources, func(r resourceRead) bool { return r.isOnly(in) })
 		out.add(after)
 		b.Exprs(out.adder(sc, blocks.InProviderKey))
 		if p := in.Provider(t); p != nil {

@@ -400,3 +400,23 @@ resource "sim_thing" "a" {
 		t.Errorf("got %s, want %s\n%s", got, `s("x")`, lines(diags))
 	}
 }
+
+// TestUndecidedElement has a repetition that is unknown because another one is, by way of each.value.
+func TestUndecidedElement(t *testing.T) {
+	w := planned(t, `
+resource "sim_thing" "u" {}
+resource "sim_thing" "first" { count = length(sim_thing.u.id) }
+module "m" {
+  source   = "./m"
+  for_each = { a = length(sim_thing.first) }
+  n        = each.value
+}
+-- m/m.tf --
+variable "n" {}
+resource "sim_thing" "second" { count = var.n }`)
+	w.host.unknownIDs = true
+	w.everything(w.task, w.run.Root)
+	if got := w.run.Diags.List(); len(got) != 1 || got[0].Address != "sim_thing.first" {
+		t.Errorf("got %s, want one error, about sim_thing.first", w.errors())
+	}
+}

@@ -117,7 +117,7 @@ func borrowedByElement(m *Module, forEach *lang.Expr, roles Role, exprs func(fun
 	exprs(func(r Role, x *lang.Expr) bool {
 		for i := range x.Refs {
 			ref := &x.Refs[i]
-			if r&roles == 0 || ref.Kind != lang.Each || ref.Name != "value" {
+			if r&roles == 0 || !isElement(*ref) {
 				continue
 			}
 			if b := resourceOf(m, whole); b == nil || reachesComputed(b, ref.Rest) {

@@ -39,6 +39,7 @@ func (c *compiler) module(cfg *config.Module, parent *Module) *Module {
 		Config: cfg, Parent: parent,
 		Variables: map[string]*Value{}, Locals: map[string]*Value{}, Outputs: map[string]*Value{},
 		Resources: map[addr.Resource]*Resource{}, Calls: map[string]*Call{}, Providers: map[string]*Provider{},
+		schemas: c.cfg.Schemas,
 	}
 	c.cfg.Modules[cfg.Path] = m
 	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {

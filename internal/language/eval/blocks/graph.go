@@ -106,12 +106,15 @@ type emit func(edge) bool
 // in returns a function that yields the edges of expressions in the module that have one of the roles.
 func (y emit) in(m *Module, roles Role) func(Role, *lang.Expr) bool {
 	return func(r Role, x *lang.Expr) bool {
+		if r&roles == 0 {
+			return true
+		}
 		for i := range x.Refs {
-			if r&roles != 0 && !y.ref(m, r, x, &x.Refs[i]) {
+			if !y.ref(m, r, x, &x.Refs[i]) {
 				return false
 			}
 		}
-		return true
+		return y.functions(m, r, x)
 	}
 }
 
@@ -170,8 +173,23 @@ func (p *Provider) edges(yield func(edge) bool) {
 
 func (v *Value) edges(yield func(edge) bool) {
 	y := emit(yield)
-	_ = v.Exprs(y.in(v.writtenIn(), InBody)) && v.Exprs(y.in(v.Module, referring&^InBody)) && y.dependsOn(v.Module, v.DependsOn)
+	_ = v.Exprs(y.in(v.writtenIn(), InBody)) && y.element(v) && v.Exprs(y.in(v.Module, referring&^InBody)) && y.dependsOn(v.Module, v.DependsOn)
 }
+
+// element emits the edges of a variable to the sources of its element of the call's for_each.
+func (y emit) element(v *Value) bool {
+	if v.Kind != VariableValue || v.Expr == nil {
+		return true
+	}
+	call := v.Module.call()
+	if call.Repeat.ForEach == nil || !slices.ContainsFunc(v.Expr.Refs, isElement) {
+		return true
+	}
+	return lister(y.in(call.Module, inElement)).exprs(inElement, call.Repeat.ForEach)
+}
+
+// isElement reports whether the reference is each.value.
+func isElement(ref lang.Ref) bool { return ref.Kind == lang.Each && ref.Name == "value" }
 
 // writtenIn returns the module that has the expression of the value: for a variable, the calling one.
 func (v *Value) writtenIn() *Module {

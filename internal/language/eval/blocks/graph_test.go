@@ -48,6 +48,7 @@ var roleNames = map[Role]string{
 	InBody: "body", InRepetition: "repetition", InPrecondition: "precondition", InPostcondition: "postcondition", InProvisioner: "provisioner",
 	InIdleConnection: "idle connection", InDestroyProvisioner: "destroy provisioner", InTrigger: "trigger", InPrevention: "prevention",
 	InProviderKey: "provider key", inDependsOn: "depends_on", toProvider: "provider", toCall: "call", aroundIt: "around", toOutput: "output", toPart: "part",
+	inElement: "element", InBody | toFunction: "function in body", inElement | toFunction: "function in element",
 }
 
 // edgesOf lists the edges of a node, one a line.
@@ -128,6 +129,19 @@ output "o" {
 output "whole" {
   value = module.m
 }
+output "called" {
+  value = [provider::a::x::f(local.body), provider::a::f(1)]
+}
+module "element" {
+  source   = "./m"
+  for_each = { a = local.each, b = provider::a::x::f(1) }
+  in       = "${each.key}${each.value}"
+}
+module "key" {
+  source   = "./m"
+  for_each = { a = local.each }
+  in       = each.key
+}
 check "c" {
   data "a_data" "d" {
     name = local.data
@@ -149,7 +163,8 @@ output "out" {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	root, inner := cfg.Modules[addr.RootModule], cfg.Modules[addr.RootModule.Child("m")]
+	module := func(name string) *Module { return cfg.Modules[addr.RootModule.Child(name)] }
+	root, inner := cfg.Modules[addr.RootModule], module("m")
 	thing := func(m *Module, name string) Node {
 		return m.Resources[addr.Resource{Mode: addr.Managed, Type: "a_thing", Name: name}]
 	}
@@ -174,7 +189,10 @@ provider: provider.a.x`},
 		{root.Outputs["o"], "body: module.m.output.out\ncall: module.m\nprecondition: local.pre\ndepends_on: a_thing.other"},
 		{root.Outputs["whole"], "body: outputs of module.m\ncall: module.m"},
 		{root.Checks["c"], "precondition: data.a_data.d\nprecondition: local.assertion\npart: data.a_data.d"},
+		{root.Outputs["called"], "body: local.body\nfunction in body: provider.a.x"},
 		{inner.Variables["in"], "body: local.argument"},
+		{module("element").Variables["in"], "element: local.each\nfunction in element: provider.a.x"},
+		{module("key").Variables["in"], ""},
 		{thing(inner, "in"), "body: module.m.var.in\naround: module.m"},
 		{outputsOf{inner}, "output: module.m.output.out"},
 		{insideOf{inner}, "part: module.m.a_thing.in\naround: module.m\noutput: module.m.output.out"},

@@ -61,6 +61,7 @@ type Module struct {
 	Checks    map[string]*Check
 	Providers map[string]*Provider // by local name, or "name.alias"
 
+	schemas        Schemas
 	dependsOnOpens *OpenSet   // by depends_on of the calls around it
 	ephemerals     *OpenSet   // the ephemeral blocks in it and below it
 	provenance     provenance // of all values of the tree, found on demand; used in the root module only

@@ -31,7 +31,7 @@ func opening(from Node, e edge) bool {
 		return false
 	}
 	if p, ok := e.to.(*Provider); ok {
-		return !p.Opens.Empty()
+		return !p.Opens.Empty() && e.role&toFunction == 0 // functions of such a provider cannot be called
 	}
 	switch from.(type) {
 	case *Resource:
