@@ -105,7 +105,7 @@ CREATE TABLE mayfly.past (
 	until timestamptz NOT NULL,
 	PRIMARY KEY (workspace, address, deposed, version)
 );
-CREATE INDEX past_until ON mayfly.past (workspace, until);`}
+CREATE INDEX past_until ON mayfly.past (workspace, until);`, views}
 
 // migrate creates the tables, or brings older ones up to date. Users without the right to do so can work with
 // tables that are up to date.
@@ -147,12 +147,15 @@ func (s *Store) upgrade(ctx context.Context, pool *sql.DB) error {
 	}
 	exec(`SELECT set_config('lock_timeout', '10s', true)`)
 	exec(`SELECT pg_advisory_xact_lock(hashtext('mayfly tables'))`)
-	var there bool
-	if err == nil {
-		err = t.QueryRowContext(ctx, `SELECT to_regnamespace($1) IS NOT NULL`, pq.QuoteIdentifier(s.opt.Schema)).Scan(&there)
-	}
-	if !there {
-		exec(`CREATE SCHEMA ` + pq.QuoteIdentifier(s.opt.Schema))
+	for _, schema := range []string{s.opt.Schema, s.opt.Schema + viewsSuffix} {
+		var there bool
+		name := pq.QuoteIdentifier(schema)
+		if err == nil {
+			err = t.QueryRowContext(ctx, `SELECT to_regnamespace($1) IS NOT NULL`, name).Scan(&there)
+		}
+		if !there {
+			exec(`CREATE SCHEMA ` + name)
+		}
 	}
 	version := 0
 	if err == nil {
