@@ -117,7 +117,15 @@ func (s *Store) migrate(ctx context.Context, pool *sql.DB) error {
 	if version > len(s.migrations) {
 		return s.newer(version)
 	}
-	return s.upgrade(ctx, pool)
+	err = s.upgrade(ctx, pool)
+	pe, is := errors.AsType[*pq.Error](err)
+	switch {
+	case is && pe.Code == "42501" && version == 0:
+		return fmt.Errorf("the schema %q has no tables yet, and this user may not create them. Let the owner of the schema run: mayfly workspace list", s.opt.Schema)
+	case is && pe.Code == "42501":
+		return fmt.Errorf("the tables in the schema %q have the version %d, this version of Mayfly needs %d, and this user may not change them. Let the owner of the schema run: mayfly workspace list", s.opt.Schema, version, len(s.migrations))
+	}
+	return err
 }
 
 // version returns the version of the tables; 0 for none.
