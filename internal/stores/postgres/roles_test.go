@@ -34,7 +34,9 @@ func documentedSQL(t *testing.T) (blocks []string) {
 func TestRoles(t *testing.T) {
 	s := server.Start(t)
 	db := connect(t, s.URL(0))
-	for _, statements := range documentedSQL(t) {
+	blocks := documentedSQL(t)
+	cleaning := blocks[len(blocks)-1]
+	for _, statements := range blocks[:len(blocks)-1] {
 		if _, err := db.ExecContext(t.Context(), statements); err != nil {
 			t.Fatalf("%v\n%s", err, statements)
 		}
@@ -86,6 +88,15 @@ func TestRoles(t *testing.T) {
 	}
 	if _, err := reader.(store.Querier).Query(t.Context(), "SELECT * FROM mayfly.objects", time.Minute); err == nil || !strings.Contains(err.Error(), "permission denied") {
 		t.Errorf("got the error %v of a reader of a table, want it refused", err)
+	}
+
+	cleaning = strings.Replace(cleaning, "interval '1 year'", "interval '0'", 1)
+	if _, err := connect(t, as("mayfly_owner").ConnString).ExecContext(t.Context(), cleaning); err != nil || !strings.Contains(cleaning, "DELETE FROM mayfly.runs") {
+		t.Errorf("got the error %v of removing old runs, want none", err)
+	}
+	change(t, as("alice"), "next", 0)
+	if versions, err := planner.(store.Historian).Versions(t.Context(), storetest.Address("a", 0).Instance); err != nil || len(versions) != 3 || versions[1].By == nil {
+		t.Errorf("got the versions %+v and the error %v after old runs were removed, want 3 with the runs that have written them", versions, err)
 	}
 
 	for _, c := range []struct{ user, tables, rights string }{
