@@ -66,6 +66,10 @@ type Object struct {
 	IdentityVersion int64
 	Withheld        []Withheld
 
+	// Hidden are the paths of the attributes that the schema calls sensitive; nil if that is not known, since
+	// the object was not made with the schema at hand. They are not encoded.
+	Hidden []cty.Path
+
 	// Version names the stored row that the object was read from. It is not encoded. An object that was made
 	// since, or that is part of a document, has none.
 	Version Version

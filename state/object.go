@@ -151,7 +151,7 @@ func (o *Object) WithValue(d value.Durable, absent ...string) (*Object, error) {
 		return nil, err
 	}
 	n := o.Clone()
-	n.attrs, n.Sensitive, n.Flatmap = from.attrs, from.Sensitive, nil
+	n.attrs, n.Sensitive, n.Flatmap, n.Hidden = from.attrs, from.Sensitive, nil, nil
 	return n, nil
 }
 

@@ -23,3 +23,19 @@ func (b *Backend) Historian(ctx context.Context) (store.Historian, diag.List) {
 	}
 	return h, diags
 }
+
+// Querier returns access by SQL to the states of the backend. It fails if the backend has none.
+func (b *Backend) Querier(ctx context.Context) (store.Querier, diag.List) {
+	if diags := b.dir.loadedRoot(ctx); diags.HasErrors() {
+		return nil, diags
+	}
+	p, diags := b.place(ctx, StateFiles{})
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	q, is := p.manager.(store.Querier)
+	if !is {
+		return nil, append(diags, diag.Errorf("No SQL", "The %s does not answer questions in SQL. The backend \"postgres\" does.", p.location.kind)...)
+	}
+	return q, diags
+}

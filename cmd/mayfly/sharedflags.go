@@ -43,6 +43,8 @@ var sharedTable = map[string]string{
 	"state list":             "vars",
 	"state history":          "vars",
 	"state runs":             "vars",
+	"state rollback":         "vars",
+	"state query":            "vars",
 	"state mv":               "vars remote",
 	"state rm":               "vars remote",
 	"state show":             "vars",

@@ -23,8 +23,8 @@ type stateCommands struct{ dependencies }
 // edit it keep a backup with a time stamp.
 func (c *stateCommands) group(a *app) *cli.Command {
 	return a.group("state", "Advanced state management", "Shows the state, and changes it without a plan. Real objects are never touched.",
-		c.diffCommand(a), c.historyCommand(a), alias(c.listCommand(a), "ls"), alias(c.mvCommand(a), "move"), c.pullCommand(a), c.pushCommand(a), c.rekeyCommand(a), c.replaceProviderCommand(a),
-		alias(c.rmCommand(a), "remove"), c.runsCommand(a), c.sensitiveCommand(a), c.showCommand(a))
+		c.diffCommand(a), c.historyCommand(a), alias(c.listCommand(a), "ls"), alias(c.mvCommand(a), "move"), c.pullCommand(a), c.pushCommand(a), c.queryCommand(a), c.rekeyCommand(a), c.replaceProviderCommand(a),
+		alias(c.rmCommand(a), "remove"), c.rollbackCommand(a), c.runsCommand(a), c.sensitiveCommand(a), c.showCommand(a))
 }
 
 // listCommand returns the command state list. It needs no providers, and its output is one address per

@@ -22,6 +22,7 @@ func (c *stateCommands) historyCommand(a *app) *cli.Command {
 		"Lists the runs on the state, the newest first: who, when, with which command, how many objects were changed, and why. With the address of a resource instance, lists its changes. For backends that keep a history, such as \"postgres\".",
 		append(m.flags("a JSON document"), intFlag("limit", "List at most `N` runs; 0 for all.", &most)),
 		func(ctx context.Context, args []string) int {
+			c.out.document = m.json
 			if !m.begin(c.out) {
 				return exitError
 			}
@@ -77,6 +78,7 @@ func (c *stateCommands) runsCommand(a *app) *cli.Command {
 		"Shows who is changing the state now: the parts that each run has claimed, the operations that it has begun, and the runs that wait. For backends with which several runs may change a state at the same time, such as \"postgres\".",
 		m.flags("a JSON document"),
 		func(ctx context.Context, args []string) int {
+			c.out.document = m.json
 			if !m.begin(c.out) {
 				return exitError
 			}

@@ -101,3 +101,17 @@ var (
 	ErrNoRun     = errors.New("there is no such run")
 	ErrForgotten = errors.New("former versions of objects are not kept for so long")
 )
+
+// Querier is implemented by managers of stores that answer questions in SQL.
+type Querier interface {
+	// Query carries out a statement that only reads, on the documented views, which have no sensitive values.
+	// The statement is given up after the timeout.
+	Query(ctx context.Context, statement string, timeout time.Duration) (*Table, error)
+}
+
+// Table is the answer to a statement. Values are nil, texts, numbers, booleans, times, lists of texts, and
+// json.RawMessage.
+type Table struct {
+	Columns []string
+	Rows    [][]any
+}

@@ -170,7 +170,7 @@ func (op *Op) StateObject(v cty.Value, paths []cty.Path, private []byte, identit
 		kept, err := w.Path.Apply(v)
 		return err == nil && !kept.IsNull()
 	})
-	o.SchemaVersion, o.Private = op.Schema.Version, private
+	o.SchemaVersion, o.Private, o.Hidden = op.Schema.Version, private, op.hidden(v)
 	if id := op.SealIdentity(identity); !id.IsZero() {
 		if o.Identity, err = state.IdentityFrom(id); err != nil {
 			op.Report(diag.Errorf("Identity cannot be stored", "The identity of %s cannot be stored: %s.", op.Obj, err))
@@ -178,6 +178,14 @@ func (op *Op) StateObject(v cty.Value, paths []cty.Path, private []byte, identit
 		o.IdentityVersion = op.identityVersion()
 	}
 	return o
+}
+
+// hidden returns the paths of attributes that the schema calls sensitive, not nil if there are none.
+func (op *Op) hidden(v cty.Value) []cty.Path {
+	if !op.Schema.Block.HasSensitive() {
+		return []cty.Path{}
+	}
+	return append([]cty.Path{}, op.Schema.Block.SensitivePaths(v)...)
 }
 
 // KeepIdentity has a new record of an object keep the identity of the earlier one, in the version that it has

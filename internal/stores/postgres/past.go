@@ -65,8 +65,8 @@ func (t *tx) replace(c *claim, name string, next *state.State) error {
 	old, err := t.read(name)
 	if err != nil || old == nil { // which may be damaged
 		if _, err := t.exec(`WITH gone AS (DELETE FROM mayfly.objects WHERE workspace = $1 RETURNING *)
-			INSERT INTO mayfly.past (workspace, address, deposed, version, run, at, sealed, body, next_run, until)
-			SELECT workspace, address, deposed, version, run, at, sealed, body, $2, statement_timestamp() FROM gone`, c.workspace, c.run); err != nil {
+			INSERT INTO mayfly.past (workspace, address, deposed, version, run, at, sealed, body, shown, next_run, until)
+			SELECT workspace, address, deposed, version, run, at, sealed, body, shown, $2, statement_timestamp() FROM gone`, c.workspace, c.run); err != nil {
 			return err
 		}
 		return t.put(c, wanted)
@@ -99,7 +99,7 @@ func (t *tx) replace(c *claim, name string, next *state.State) error {
 // version.
 func (t *tx) reseal(workspace int64, same []state.ObjectChange) error {
 	return t.inChunks(same, func(o *objects) error {
-		_, err := t.exec(`UPDATE mayfly.objects o SET sealed = g.sealed, body = g.body FROM `+columns(2)+`
+		_, err := t.exec(`UPDATE mayfly.objects o SET sealed = g.sealed, body = g.body, shown = CASE WHEN g.sealed THEN o.shown || '{"attributes": null}' ELSE o.shown END FROM `+columns(2)+`
 			WHERE o.workspace = $1 AND o.address = g.address AND o.deposed = g.deposed AND (o.sealed OR g.sealed)`, append([]any{workspace}, o.args()...)...)
 		return err
 	})
@@ -131,7 +131,7 @@ func (t *tx) sealPast(workspace int64) error {
 		}, `SELECT address, deposed, version, sealed, body FROM mayfly.past WHERE workspace = $1 AND (address, deposed, version) > ($2, $3, $4::uuid) ORDER BY address, deposed, version LIMIT $5`,
 			workspace, address, deposed, version, chunk)
 		if err == nil {
-			_, err = t.exec(`UPDATE mayfly.past p SET sealed = g.sealed, body = g.body FROM unnest($2::text[], $3::text[], $4::uuid[], $5::bool[], $6::bytea[]) g(address, deposed, version, sealed, body)
+			_, err = t.exec(`UPDATE mayfly.past p SET sealed = g.sealed, body = g.body, shown = CASE WHEN g.sealed THEN p.shown || '{"attributes": null}' ELSE p.shown END FROM unnest($2::text[], $3::text[], $4::uuid[], $5::bool[], $6::bytea[]) g(address, deposed, version, sealed, body)
 				WHERE p.workspace = $1 AND p.address = g.address AND p.deposed = g.deposed AND p.version = g.version`,
 				workspace, pq.StringArray(keys[0]), pq.StringArray(keys[1]), pq.StringArray(keys[2]), pq.BoolArray(o.sealed), pq.ByteaArray(o.bodies))
 		}

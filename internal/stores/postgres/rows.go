@@ -130,7 +130,7 @@ type objects struct {
 	addresses, deposed, resources, blocks []string
 	dependencies                          []string // of each, one per line
 	gone, sealed                          []bool
-	bodies                                [][]byte
+	bodies, shown                         [][]byte
 }
 
 // add adds a change. Of several changes of one object in a statement, only the last may be added.
@@ -153,7 +153,9 @@ func (o *objects) add(s *Store, c state.ObjectChange) error {
 	}
 	o.dependencies = append(o.dependencies, strings.Join(blocks, "\n"))
 	o.gone, o.sealed, o.bodies = append(o.gone, c.New == nil), append(o.sealed, sealed), append(o.bodies, body)
-	return nil
+	shown, err := shownOf(c, sealed)
+	o.shown = append(o.shown, shown)
+	return err
 }
 
 // args returns the parameters of a statement. Bodies are binary: the server quotes texts that it cannot
@@ -161,14 +163,14 @@ func (o *objects) add(s *Store, c state.ObjectChange) error {
 func (o *objects) args() []any {
 	return []any{
 		pq.StringArray(o.addresses), pq.StringArray(o.deposed), pq.StringArray(o.resources), pq.StringArray(o.blocks), pq.StringArray(o.dependencies),
-		pq.BoolArray(o.gone), pq.BoolArray(o.sealed), pq.ByteaArray(o.bodies),
+		pq.BoolArray(o.gone), pq.BoolArray(o.sealed), pq.ByteaArray(o.bodies), pq.ByteaArray(o.shown),
 	}
 }
 
 // columns are the parameters from the n-th on as rows.
 func columns(n int) string {
-	return fmt.Sprintf(`unnest($%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::bool[], $%d::bool[], $%d::bytea[]) g(address, deposed, resource, block, dependencies, gone, sealed, body)`,
-		n, n+1, n+2, n+3, n+4, n+5, n+6, n+7)
+	return fmt.Sprintf(`unnest($%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::bool[], $%d::bool[], $%d::bytea[], $%d::bytea[]) g(address, deposed, resource, block, dependencies, gone, sealed, body, shown)`,
+		n, n+1, n+2, n+3, n+4, n+5, n+6, n+7, n+8)
 }
 
 // changeObjects are parts of a statement that change rows of objects, keep the replaced ones, and settle late
@@ -176,14 +178,14 @@ func columns(n int) string {
 // ends at the very time at which the next one begins.
 const changeObjects = `
 settled AS (DELETE FROM mayfly.late l USING given g WHERE l.workspace = g.workspace AND l.address = g.address),
-replaced AS (INSERT INTO mayfly.past (workspace, address, deposed, version, run, at, sealed, body, next_run, until)
-	SELECT o.workspace, o.address, o.deposed, o.version, o.run, o.at, o.sealed, o.body, g.run, statement_timestamp()
+replaced AS (INSERT INTO mayfly.past (workspace, address, deposed, version, run, at, sealed, body, shown, next_run, until)
+	SELECT o.workspace, o.address, o.deposed, o.version, o.run, o.at, o.sealed, o.body, o.shown, g.run, statement_timestamp()
 	FROM given g JOIN mayfly.objects o ON o.workspace = g.workspace AND o.address = g.address AND o.deposed = g.deposed),
 gone AS (DELETE FROM mayfly.objects o USING given g WHERE g.gone AND o.workspace = g.workspace AND o.address = g.address AND o.deposed = g.deposed),
-put AS (INSERT INTO mayfly.objects (workspace, address, deposed, run, at, resource, block, dependencies, sealed, body)
-	SELECT workspace, address, deposed, run, statement_timestamp(), resource, block, string_to_array(dependencies, E'\n'), sealed, body FROM given WHERE NOT gone
+put AS (INSERT INTO mayfly.objects (workspace, address, deposed, run, at, resource, block, dependencies, sealed, body, shown)
+	SELECT workspace, address, deposed, run, statement_timestamp(), resource, block, string_to_array(dependencies, E'\n'), sealed, body, CASE WHEN current_setting('server_encoding') = 'UTF8' THEN convert_from(shown, 'UTF8')::jsonb END FROM given WHERE NOT gone
 	ON CONFLICT (workspace, address, deposed) DO UPDATE SET version = gen_random_uuid(), run = excluded.run, at = excluded.at,
-		resource = excluded.resource, block = excluded.block, dependencies = excluded.dependencies, sealed = excluded.sealed, body = excluded.body)`
+		resource = excluded.resource, block = excluded.block, dependencies = excluded.dependencies, sealed = excluded.sealed, body = excluded.body, shown = excluded.shown)`
 
 // chunk is how many rows a statement changes at most.
 const chunk = 2000
@@ -229,6 +231,9 @@ func (t *tx) store(c *claim, f *state.File, more int) (serial uint64, err error)
 	}
 	if err == nil {
 		_, err = t.exec(`DELETE FROM mayfly.salts WHERE run = $1`, c.run)
+	}
+	if err == nil {
+		err = t.showOutputs(c.workspace, f.State.Outputs)
 	}
 	return serial, err
 }

@@ -120,9 +120,9 @@ func (s *Store) db(ctx context.Context) (*sql.DB, error) {
 	return pool, nil
 }
 
-// in returns a statement with the name of the schema.
+// in returns a statement with the names of the schemas.
 func (s *Store) in(statement string) string {
-	return strings.ReplaceAll(statement, defaultSchema+".", pq.QuoteIdentifier(s.opt.Schema)+".")
+	return strings.NewReplacer(defaultSchema+".", pq.QuoteIdentifier(s.opt.Schema)+".", defaultSchema+viewsSuffix+".", pq.QuoteIdentifier(s.opt.Schema+viewsSuffix)+".").Replace(statement)
 }
 
 // once calls f in a transaction, in which no other session waits for a client that is gone.

@@ -136,7 +136,7 @@ CREATE TABLE mayfly.past (
 	until timestamptz NOT NULL,
 	PRIMARY KEY (workspace, address, deposed, version)
 );
-CREATE INDEX past_until ON mayfly.past (workspace, until);`}
+CREATE INDEX past_until ON mayfly.past (workspace, until);`, views}
 
 // migrate creates the tables, or brings older ones up to date. Users without the right to do so can work with
 // tables that are up to date.
@@ -148,7 +148,15 @@ func (s *Store) migrate(ctx context.Context, pool *sql.DB) error {
 	if version > len(s.migrations) {
 		return s.newer(version)
 	}
-	return s.upgrade(ctx, pool)
+	err = s.upgrade(ctx, pool)
+	pe, is := errors.AsType[*pq.Error](err)
+	switch {
+	case is && pe.Code == "42501" && version == 0:
+		return fmt.Errorf("the schema %q has no tables yet, and this user may not create them. Let the owner of the schema run: mayfly workspace list", s.opt.Schema)
+	case is && pe.Code == "42501":
+		return fmt.Errorf("the tables in the schema %q have the version %d, this version of Mayfly needs %d, and this user may not change them. Let the owner of the schema run: mayfly workspace list", s.opt.Schema, version, len(s.migrations))
+	}
+	return err
 }
 
 // version returns the version of the tables; 0 for none.
@@ -178,12 +186,15 @@ func (s *Store) upgrade(ctx context.Context, pool *sql.DB) error {
 	}
 	exec(`SELECT set_config('lock_timeout', '10s', true)`)
 	exec(`SELECT pg_advisory_xact_lock(hashtext('mayfly tables'))`)
-	var there bool
-	if err == nil {
-		err = t.QueryRowContext(ctx, `SELECT to_regnamespace($1) IS NOT NULL`, pq.QuoteIdentifier(s.opt.Schema)).Scan(&there)
-	}
-	if !there {
-		exec(`CREATE SCHEMA ` + pq.QuoteIdentifier(s.opt.Schema))
+	for _, schema := range []string{s.opt.Schema, s.opt.Schema + viewsSuffix} {
+		var there bool
+		name := pq.QuoteIdentifier(schema)
+		if err == nil {
+			err = t.QueryRowContext(ctx, `SELECT to_regnamespace($1) IS NOT NULL`, name).Scan(&there)
+		}
+		if !there {
+			exec(`CREATE SCHEMA ` + name)
+		}
 	}
 	version := 0
 	if err == nil {

@@ -69,6 +69,15 @@ func (s *Server) URL(port int) string {
 	return fmt.Sprintf("postgres://test@127.0.0.1:%d/postgres?sslmode=disable", port)
 }
 
+// Program carries out a program of the server's package, such as pg_dump.
+func (s *Server) Program(name string, args ...string) error {
+	out, err := exec.Command(filepath.Join(s.bin, name), args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, out)
+	}
+	return nil
+}
+
 // Contents returns every byte that is stored: all rows as text, and the server's files, which also have
 // deleted rows. Both may have it in pieces or compressed.
 func (s *Server) Contents() ([]byte, error) {

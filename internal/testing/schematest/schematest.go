@@ -220,6 +220,8 @@ func schemaOf(args []string, out []byte) string {
 		return "object-history"
 	case begins("state", "history"):
 		return "run-history"
+	case begins("state", "query"):
+		return "query-result"
 	case begins("state", "runs"):
 		return "active-runs"
 	case begins("state", "sensitive"):
