@@ -361,7 +361,7 @@ func (m *manager) replace(ctx context.Context, f *state.File) error {
 		if err == nil {
 			err = t.replace(c, m.name, f.State)
 		}
-		for _, table := range []string{"members", "salts", "results", "late"} {
+		for _, table := range []string{"members", "salts", "results", "shown_outputs", "late"} {
 			if err == nil {
 				_, err = t.exec(`DELETE FROM mayfly.`+table+` WHERE workspace = $1`, w)
 			}

@@ -99,6 +99,9 @@ func (t *tx) putResults(c *claim, stored *state.State, next *state.File) (bool, 
 			ON CONFLICT (workspace, key) DO UPDATE SET run = excluded.run, sealed = excluded.sealed, body = excluded.body`,
 			c.workspace, c.run, pq.StringArray(put.keys), pq.BoolArray(put.sealed), pq.ByteaArray(put.bodies))
 	}
+	if err == nil {
+		err = t.showOutputs(c.workspace, next.State.Outputs)
+	}
 	return true, err
 }
 

@@ -232,9 +232,6 @@ func (t *tx) store(c *claim, f *state.File, more int) (serial uint64, err error)
 	if err == nil {
 		_, err = t.exec(`DELETE FROM mayfly.salts WHERE run = $1`, c.run)
 	}
-	if err == nil {
-		err = t.showOutputs(c.workspace, f.State.Outputs)
-	}
 	return serial, err
 }
 
