@@ -81,8 +81,8 @@ func (r *Resource) UnknownMembers() []byte {
 	return append(append([]byte{'{'}, r.extra[1:]...), '}')
 }
 
-// SetUnknownMembers gives a resource of s the result of UnknownMembers. It does nothing if s does not have the
-// resource.
+// SetUnknownMembers gives a resource of s the result of UnknownMembers. It does nothing if s does not have
+// the resource.
 func (s *State) SetUnknownMembers(a addr.AbsResource, members []byte) error {
 	var doc map[string]json.RawMessage
 	if err := json.Unmarshal(members, &doc); err != nil {
