@@ -69,7 +69,7 @@ func TestDeadlock(t *testing.T) {
 	if err := <-committed; err != nil {
 		t.Errorf("committing: got %v, want no error", err)
 	}
-	// The other run either comes first, and meets the operation that has not ended, or gets the lock after that.
+	// The other run comes first, and meets the operation that has not ended, or gets the lock after that.
 	if err := <-claimed; err != nil && !errors.As(err, new(*store.LockError)) {
 		t.Errorf("locking: got %v, want no error or a LockError", err)
 	}
