@@ -56,7 +56,7 @@ func (o *Operation) unsaved(e *store.UnsavedError) string {
 	}
 	text := "The results of all operations are recorded. Outputs and results of checks may be those of before: make a new plan to see that."
 	if e.Kept != "" {
-		text = fmt.Sprintf("Nothing is lost: results that could not be stored are in the file %s. Once the cause is fixed, run \"mayfly plan\" in this directory, which first puts them into the state. Don't delete the file before that.", e.Kept)
+		text = fmt.Sprintf("Nothing is lost: results that could not be stored are in the file %s. Once the cause is fixed, run \"mayfly plan\" on this machine, which first puts them into the state. Don't delete the file before that.", e.Kept)
 	}
 	return text
 }

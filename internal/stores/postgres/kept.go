@@ -97,8 +97,11 @@ func (m *manager) commitKept(ctx context.Context) (found *store.Recovered, err e
 	}
 	for _, path := range paths {
 		n, err := m.commitFile(ctx, path)
+		if errors.Is(err, store.ErrLockLost) {
+			return nil, fmt.Errorf("the file %s has results of a run that the database has no record of any more. Compare a plan with the real objects, after you have moved the file away", path)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("committing the results in the file %s: %w", path, err)
+			return nil, fmt.Errorf("putting the results in the file %s into the database: %w", path, err)
 		}
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
@@ -127,7 +130,7 @@ func (m *manager) commitFile(ctx context.Context, path string) (changes int, err
 	err = m.store.again(ctx, reading, func(t *tx) error {
 		there, err := t.one(`SELECT batch FROM mayfly.runs WHERE id = $1`, []any{k.Run}, &sent)
 		if err == nil && !there {
-			err = errors.New("the database has no record of the run any more. Compare the plan with the real objects, and delete the file")
+			err = store.ErrLockLost
 		}
 		return err
 	})

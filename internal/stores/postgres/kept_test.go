@@ -4,7 +4,9 @@ package postgres_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -156,4 +158,25 @@ func TestNothingKept(t *testing.T) {
 		t.Errorf("ending: got %#v (%v), want an UnsavedError with the lost result", err, err)
 	}
 	s.Run()
+}
+
+// TestKeptOfNoRun names a file with results of a run that the database does not know.
+func TestKeptOfNoRun(t *testing.T) {
+	opt := stock(t, 1)
+	opt.Dir = t.TempDir()
+	s := open(t, opt)
+	sum := sha256.Sum256([]byte(s.Path() + "/default"))
+	file := filepath.Join(opt.Dir, fmt.Sprintf("%x-run.postgres", sum[:12]))
+	if err := os.WriteFile(file, []byte(`{"run": "00000000-0000-0000-0000-000000000001", "batches": [{"number": 1, "ended": [1]}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := manager(t, s).Read(t.Context()); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("got the error %v, want the file %s in it", err, file)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := manager(t, s).Read(t.Context()); err != nil {
+		t.Error(err)
+	}
 }

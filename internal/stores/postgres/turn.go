@@ -11,6 +11,7 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 // TakeTurn stores the remaining changes of a run, as next has them, and then outputs and results of checks:
@@ -20,13 +21,27 @@ import (
 // changed since, another run may have evaluated the same from newer objects, so these are read again. The
 // results of the last turn are the ones of the last objects: a run that commits an object reads its objects
 // after that.
+//
+// A run whose claims are lost, or whose results could not be sent, has no turn: its end reports that.
 func (j *journal) TakeTurn(ctx context.Context, next *state.File, subjects []state.Subject, evaluate func(*state.State) state.Evaluated) error {
-	if j.whole() {
+	j.mu.Lock()
+	failed := j.failed
+	j.mu.Unlock()
+	if j.whole() || failed != nil {
 		return nil
 	}
-	if err := j.putRest(ctx, next.State); err != nil {
-		return err
+	err := j.putRest(ctx, next.State)
+	if err == nil {
+		err = j.takeTurn(ctx, next.Meta, subjects, evaluate)
 	}
+	if errors.Is(err, store.ErrLockLost) {
+		return nil
+	}
+	return err
+}
+
+// takeTurn evaluates and stores until no other run has had a turn in between.
+func (j *journal) takeTurn(ctx context.Context, as state.Meta, subjects []state.Subject, evaluate func(*state.State) state.Evaluated) error {
 	for {
 		var turn int64
 		var objects *state.State
@@ -47,7 +62,7 @@ func (j *journal) TakeTurn(ctx context.Context, next *state.File, subjects []sta
 			subjects = append(subjects, got.Missing...)
 			continue
 		}
-		if err := j.settle(ctx, turn, next.Meta, got); !errors.Is(err, errTurn) {
+		if err := j.settle(ctx, turn, as, got); !errors.Is(err, errTurn) {
 			return err
 		}
 	}
