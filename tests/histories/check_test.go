@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -78,6 +79,7 @@ func (h *history) check() {
 	h.w.mu.Lock()
 	versions := h.versions()
 	h.checkShown()
+	h.checkInvisible()
 	h.checkOrder(versions)
 	h.checkSequential(versions)
 	h.w.mu.Unlock()
@@ -86,6 +88,21 @@ func (h *history) check() {
 	h.carry(last)
 	h.carry(h.whole(99))
 	h.checkWorld(last)
+}
+
+// expected are the errors of a run whose connection always comes back in time.
+var expected = []string{"Failed", "Parts of the state are claimed", "Error acquiring the state lock", "Plan is stale"}
+
+// checkInvisible checks that runs do not notice lost connections and restarts of the server that last for less
+// than their lease.
+func (h *history) checkInvisible() {
+	for _, r := range h.runs {
+		for _, d := range r.diags {
+			if h.lease > lease && d.Severity == diag.Error && !slices.Contains(expected, d.Summary) {
+				h.t.Errorf("got the error %s: %s in the run %d, want none", d.Summary, d.Detail, r.number)
+			}
+		}
+	}
 }
 
 // changed returns the names of the objects that the run has planned to change.
@@ -189,7 +206,7 @@ func (h *history) seen(op *operation) map[string]int {
 	} else {
 		var i int
 		_, _ = fmt.Sscanf(op.name, "b%d", &i)
-		for _, from := range h.shape.blocks[i].from {
+		for _, from := range op.commit.from[i] {
 			names = append(names, h.shape.names(from)...)
 		}
 	}

@@ -22,8 +22,7 @@ const most = 3
 // block is a part of a random configuration.
 type block struct {
 	kind  int
-	from  []int // earlier blocks that its objects are made of
-	first bool  // replacements create first
+	first bool // replacements create first
 }
 
 // shape is a random configuration, of which each run has a version of its own: see text.
@@ -31,14 +30,8 @@ type shape struct{ blocks []block }
 
 func newShape(r *rand.Rand) shape {
 	var s shape
-	for i := range 3 + r.IntN(4) {
-		b := block{kind: r.IntN(kinds), first: r.IntN(4) == 0}
-		for range min(i, r.IntN(3)) {
-			b.from = append(b.from, r.IntN(i))
-		}
-		slices.Sort(b.from)
-		b.from = slices.Compact(b.from)
-		s.blocks = append(s.blocks, b)
+	for range 3 + r.IntN(4) {
+		s.blocks = append(s.blocks, block{kind: r.IntN(kinds), first: r.IntN(4) == 0})
 	}
 	return s
 }
@@ -48,7 +41,24 @@ func newShape(r *rand.Rand) shape {
 type commit struct {
 	shape
 	run     int
-	touched map[int]int // the number of instances, by block
+	touched map[int]int   // the number of instances, by block
+	from    map[int][]int // the blocks that the objects of touched ones are made of, by block
+}
+
+// connect draws the blocks that touched ones are made of. Other commits may have them the other way round.
+func (c *commit) connect(r *rand.Rand) {
+	order := r.Perm(len(c.blocks))
+	c.from = map[int][]int{}
+	for at, i := range order {
+		if _, touched := c.touched[i]; !touched {
+			continue
+		}
+		for range min(at, r.IntN(3)) {
+			c.from[i] = append(c.from[i], order[r.IntN(at)])
+		}
+		slices.Sort(c.from[i])
+		c.from[i] = slices.Compact(c.from[i])
+	}
 }
 
 // count returns the number of instances of a block: 2 unless the commit touches it.
@@ -128,7 +138,7 @@ func (c commit) files() map[string]string {
 	var all []string
 	for i, b := range c.blocks {
 		var from []string
-		for _, f := range b.from {
+		for _, f := range c.from[i] {
 			from = append(from, c.read(f))
 		}
 		reads := `""`

@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 	os.Exit(program.Run(m))
 }
 
-// lease is the lease of runs in most histories.
-const lease = 400 * time.Millisecond
+// lease is the lease of runs in histories in which some lapse.
+const lease = 500 * time.Millisecond
 
 // faults are the faults of a history.
 type faults struct{ kill, cut, freeze, restart bool }
@@ -59,9 +59,9 @@ type history struct {
 func newHistory(t *testing.T, s *server.Server, db *sql.DB, seed uint64) (h *history, machines [][]*run) {
 	r := mathrand.New(mathrand.NewPCG(seed, 0))
 	h = &history{t: t, server: s, db: db, workspace: fmt.Sprint("w", seed), lease: lease, shape: newShape(r), w: newWorld(t), freed: map[string]bool{}}
-	h.faults = faults{kill: r.IntN(2) == 0, cut: r.IntN(2) == 0, freeze: r.IntN(6) == 0, restart: r.IntN(25) == 0}
-	if h.faults.restart {
-		h.lease = 5 * time.Second
+	h.faults = faults{kill: r.IntN(3) == 0, cut: r.IntN(2) == 0, freeze: r.IntN(4) == 0, restart: r.IntN(25) == 0}
+	if h.faults.restart || !h.faults.kill && !h.faults.freeze {
+		h.lease = 10 * time.Second
 	}
 	for range 2 + r.IntN(3) {
 		var mine []*run
@@ -80,10 +80,11 @@ func newHistory(t *testing.T, s *server.Server, db *sql.DB, seed uint64) (h *his
 
 // whole is a run without faults that applies the whole configuration.
 func (h *history) whole(number int) *run {
-	r := &run{number: number, dead: make(chan struct{}), wait: time.Second, lease: time.Minute, commit: commit{h.shape, number, map[int]int{}}}
+	r := &run{number: number, dead: make(chan struct{}), wait: time.Second, lease: time.Minute, commit: commit{shape: h.shape, run: number, touched: map[int]int{}}}
 	for i := range h.shape.blocks {
 		r.commit.touched[i] = 2
 	}
+	r.commit.connect(mathrand.New(mathrand.NewPCG(uint64(number), 1)))
 	return r
 }
 

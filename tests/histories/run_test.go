@@ -30,12 +30,15 @@ type run struct {
 	mode    plan.Mode
 	wait    time.Duration
 	lease   time.Duration
-	failing int // percent of its operations
-	dies    time.Duration
-	frozen  [2]time.Duration // when, and how long
-	cuts    []tcpproxy.Cut
+	failing int           // percent of its operations
+	dies    time.Duration // 0 for never
+	// In an operation, counted from 1: it dies, and stands still for some time. 0 for none.
+	diesIn, freezesIn int
+	freezes           time.Duration
+	cuts              []tcpproxy.Cut
 
-	dead chan struct{} // closed when it dies
+	dead  chan struct{} // closed when it dies
+	proxy *tcpproxy.Proxy
 
 	// Protected by the world's lock:
 	shown   *plan.Plan
@@ -71,21 +74,22 @@ func (r *run) String() string {
 	if r.remove != "" {
 		text = fmt.Sprintf("run %d removes %s from the state", r.number, r.remove)
 	}
-	return fmt.Sprintf("%s, replacing %v, waiting %v, failing %d%%, dying after %v (dead: %v), frozen %v, cuts %v: claimed at %d, ended at %d: %v",
-		text, r.replace, r.wait, r.failing, r.dies, r.isDead(), r.frozen, r.cuts, r.claimed, r.end, r.diags.Err())
+	return fmt.Sprintf("%s, replacing %v, waiting %v, failing %d%%, dying after %v or in operation %d (dead: %v), standing still in operation %d for %v, cuts %v: claimed at %d, ended at %d: %v",
+		text, r.replace, r.wait, r.failing, r.dies, r.diesIn, r.isDead(), r.freezesIn, r.freezes, r.cuts, r.claimed, r.end, r.diags.Err())
 }
 
 // newRun draws a run.
 func (h *history) newRun(r *rand.Rand, number int) *run {
 	s, f := h.shape, h.faults
 	n := &run{number: number, seed: r.Uint64(), mode: plan.Normal, lease: h.lease, dead: make(chan struct{})}
-	n.commit = commit{s, number, map[int]int{}}
+	n.commit = commit{shape: s, run: number, touched: map[int]int{}}
 	var touched []int
 	for range 1 + r.IntN(3) {
 		i := r.IntN(len(s.blocks))
 		n.commit.touched[i] = r.IntN(most + 1)
 		touched = append(touched, i)
 	}
+	n.commit.connect(r)
 	if r.IntN(4) > 0 {
 		for _, i := range touched {
 			n.targets = append(n.targets, s.target(i))
@@ -100,16 +104,20 @@ func (h *history) newRun(r *rand.Rand, number int) *run {
 		n.remove = s.target(one)
 	}
 	if r.IntN(3) == 0 {
-		n.wait = 2 * time.Second
+		n.wait = time.Second
 	}
 	if r.IntN(4) == 0 {
 		n.failing = 30
 	}
 	if f.kill && r.IntN(3) == 0 {
-		n.dies = time.Duration(20+r.IntN(250)) * time.Millisecond
+		if r.IntN(3) == 0 {
+			n.dies = time.Duration(20+r.IntN(250)) * time.Millisecond
+		} else {
+			n.diesIn = 1 + r.IntN(5)
+		}
 	}
 	if f.freeze && r.IntN(2) == 0 {
-		n.frozen = [2]time.Duration{time.Duration(20+r.IntN(120)) * time.Millisecond, lease + time.Duration(r.IntN(int(lease)))}
+		n.freezesIn, n.freezes = 1+r.IntN(4), lease+time.Duration(r.IntN(int(lease)))
 	}
 	for f.cut && r.IntN(4) > 0 {
 		c := tcpproxy.Cut{Direction: tcpproxy.Direction(r.IntN(2)), After: int64(200 + r.IntN(30000))}
@@ -121,32 +129,25 @@ func (h *history) newRun(r *rand.Rand, number int) *run {
 	return n
 }
 
-// plansMost is how many plans a run makes at most, and triesMost how often it asks for claims.
+// plansMost is how many plans a run makes at most, and patience how long it asks for claims.
 const (
 	plansMost = 10
-	triesMost = 60
+	patience  = time.Second
 )
 
 // start starts a run, and returns when it has ended or died.
 func (h *history) start(r *run) {
-	proxy := tcpproxy.Start(h.t, h.server.Port)
-	s, err := postgres.New(postgres.Options{ConnString: h.server.URL(proxy.Port), Lease: r.lease})
+	r.proxy = tcpproxy.Start(h.t, h.server.Port)
+	defer r.proxy.Kill()
+	s, err := postgres.New(postgres.Options{ConnString: h.server.URL(r.proxy.Port), Lease: r.lease})
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	done := make(chan struct{})
-	var dies <-chan time.Time
 	if r.dies > 0 {
-		dies = time.After(r.dies)
-	}
-	for _, c := range r.cuts[:min(1, len(r.cuts))] {
-		proxy.Break(c)
-	}
-	rest := r.cuts[min(1, len(r.cuts)):]
-	if r.frozen[0] > 0 {
-		timer := time.AfterFunc(r.frozen[0], func() { proxy.Freeze(r.frozen[1]) })
+		timer := time.AfterFunc(r.dies, func() { h.kill(r) })
 		defer timer.Stop()
 	}
+	done := make(chan struct{})
 	h.all.Go(func() {
 		defer close(done)
 		defer s.Close()
@@ -157,28 +158,35 @@ func (h *history) start(r *run) {
 			r.end, r.diags = h.w.next(), diags
 		}
 	})
-	for again := time.NewTicker(30 * time.Millisecond); ; {
+	for again, rest := time.NewTicker(20*time.Millisecond), r.cuts; ; {
+		if len(rest) > 0 && !r.proxy.Pending() {
+			r.proxy.Break(rest[0])
+			rest = rest[1:]
+		}
 		select {
 		case <-again.C:
-			if len(rest) > 0 && !proxy.Pending() {
-				proxy.Break(rest[0])
-				rest = rest[1:]
-			}
+			continue
 		case <-done:
-			again.Stop()
-			proxy.Kill()
-			return
-		case <-dies:
-			again.Stop()
-			h.w.mu.Lock()
-			close(r.dead)
-			h.w.mu.Unlock()
-			proxy.Kill()
-			_, _ = h.db.Exec(`UPDATE mayfly.runs SET lease_until = clock_timestamp() WHERE state = 'waiting' AND info::jsonb->>'Operation' = $1
-				AND workspace = (SELECT id FROM mayfly.workspaces WHERE name = $2)`, fmt.Sprint("run ", r.number), h.workspace) // see lapse
-			return
+		case <-r.dead:
 		}
+		again.Stop()
+		return
 	}
+}
+
+// kill has a run die: nothing of it reaches the server or the world any more. A place among those that wait
+// for claims, which would last for 15 s, is given up.
+func (h *history) kill(r *run) {
+	h.w.mu.Lock()
+	if r.isDead() || r.end != 0 {
+		h.w.mu.Unlock()
+		return
+	}
+	close(r.dead)
+	h.w.mu.Unlock()
+	r.proxy.Kill()
+	_, _ = h.db.Exec(`UPDATE mayfly.runs SET lease_until = clock_timestamp() WHERE state = 'waiting' AND info::jsonb->>'Operation' = $1
+		AND workspace = (SELECT id FROM mayfly.workspaces WHERE name = $2)`, fmt.Sprint("run ", r.number), h.workspace)
 }
 
 // carryOut plans and applies.
@@ -192,7 +200,7 @@ func (h *history) carryOut(r *run, s *postgres.Store) diag.List {
 		filetest.Write(h.t, dir+"/"+name, text)
 	}
 	p, diags := mayfly.Open(context.Background(), mayfly.Options{
-		Dir: dir, WorkDir: dir, Launcher: launcher{r, h.w}, Parallelism: 4,
+		Dir: dir, WorkDir: dir, Launcher: launcher{r, h}, Parallelism: 4,
 		State: mayfly.StateOptions{Store: &manager{m.(several), h.w, r}, Workspace: h.workspace},
 	})
 	if diags.HasErrors() {
@@ -272,7 +280,7 @@ func (h *history) removal(r *run, op *mayfly.Operation) diag.List {
 
 // patiently asks for claims until no other run has them, and frees the ones of dead runs as a person does.
 func (h *history) patiently(r *run, claim func() diag.List) (diags diag.List) {
-	for range triesMost {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		diags = claim()
 		if !diags.HasErrors() || mayfly.Stale(diags) != nil || r.isDead() {
 			return diags
@@ -283,7 +291,6 @@ func (h *history) patiently(r *run, claim func() diag.List) (diags diag.List) {
 		if r.seed%2 == 0 {
 			h.free()
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	return diags
 }

@@ -65,7 +65,7 @@ func (w *world) next() int {
 // launcher launches the providers of a run within this process.
 type launcher struct {
 	*run
-	w *world
+	*history
 }
 
 // Launch implements provider.Launcher.
@@ -82,8 +82,17 @@ func (l launcher) Launch(context.Context, addr.Provider) (provider.Provider, dia
 type child struct {
 	provider.Provider
 	launcher
-	mu sync.Mutex
-	r  *rand.Rand
+	mu    sync.Mutex
+	r     *rand.Rand
+	calls int // that change objects
+}
+
+// count counts an operation.
+func (c *child) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls++
+	return c.calls
 }
 
 // chance draws a number below n.
@@ -119,6 +128,12 @@ func (c *child) ApplyResource(ctx context.Context, req provider.ApplyRequest) (p
 	}
 	op := c.begun(req)
 	time.Sleep(time.Duration(c.chance(8)) * time.Millisecond)
+	switch c.count() {
+	case c.diesIn:
+		c.kill(c.run)
+	case c.freezesIn:
+		c.proxy.Freeze(c.freezes)
+	}
 	carried := true
 	select {
 	case <-c.dead:
@@ -135,7 +150,7 @@ func (c *child) ApplyResource(ctx context.Context, req provider.ApplyRequest) (p
 	c.w.mu.Lock()
 	resp, diags := c.Provider.ApplyResource(ctx, req)
 	if diags.HasErrors() {
-		c.w.wrong = append(c.w.wrong, fmt.Sprintf("the run %d cannot change %s: %s", c.number, op.name, diags.Err()))
+		c.w.wrong = append(c.w.wrong, fmt.Sprintf("the run %d cannot change %s: %s", c.run.number, op.name, diags.Err()))
 	} else {
 		op.at = c.w.next()
 		if !resp.New.IsNull() {
@@ -169,7 +184,7 @@ func (c *child) begun(req provider.ApplyRequest) *operation {
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
 	if other := c.w.busy[op.name]; other != nil && other.run != c.run && !other.isDead() {
-		c.w.wrong = append(c.w.wrong, fmt.Sprintf("the runs %d and %d change %s at the same time", other.number, c.number, op.name))
+		c.w.wrong = append(c.w.wrong, fmt.Sprintf("the runs %d and %d change %s at the same time", other.number, c.run.number, op.name))
 	}
 	c.w.busy[op.name] = op
 	c.w.ops = append(c.w.ops, op)

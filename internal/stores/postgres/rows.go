@@ -51,7 +51,7 @@ func (t *tx) read(name string) (*state.File, error) {
 	if err != nil || f == nil {
 		return nil, err
 	}
-	err = t.rows(func(scan func(...any) error) error {
+	err = t.stream(func(scan func(...any) error) error {
 		var address string
 		var sealed bool
 		var body []byte

@@ -76,7 +76,12 @@ var _ store.Store = (*Store)(nil)
 // New returns a store. It contacts nothing. An error is about ConnString, and shows no password.
 func New(opt Options) (*Store, error) {
 	opt.Schema, opt.Lease = cmp.Or(opt.Schema, defaultSchema), cmp.Or(opt.Lease, defaultLease)
-	c, connector, err := connect.Parse(opt.ConnString)
+	c, _, err := connect.Parse(opt.ConnString)
+	if err != nil {
+		return nil, err
+	}
+	c.BinaryParameters = true // a statement is one round trip, where preparing it takes another
+	connector, err := pq.NewConnectorConfig(c)
 	if err != nil {
 		return nil, err
 	}
