@@ -8,21 +8,13 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/postgres"
 	server "github.com/mayfly-iac/mayfly/internal/testing/postgres"
 	"github.com/mayfly-iac/mayfly/internal/testing/tcpproxy"
-	"github.com/mayfly-iac/mayfly/state/store/storetest"
 )
 
 // behind stores a state with the objects a[0] to a[n-1], and returns its place behind a proxy.
 func behind(t *testing.T, n int) (postgres.Options, *tcpproxy.Proxy) {
 	t.Helper()
 	s := server.Start(t)
-	direct := postgres.Options{ConnString: s.URL(0)}
-	f := storetest.File(t, "l", 1, 0)
-	for i := range n {
-		f.State.SetObject(storetest.Address("a", i), storetest.Object(t, "old"), storetest.Provider)
-	}
-	if err := manager(t, open(t, direct)).Write(t.Context(), f); err != nil {
-		t.Fatal(err)
-	}
+	stored(t, postgres.Options{ConnString: s.URL(0)}, n)
 	p := tcpproxy.Start(t, s.Port)
 	return postgres.Options{ConnString: s.URL(p.Port)}, p
 }
@@ -56,7 +48,7 @@ func TestCosts(t *testing.T) {
 		return err
 	})
 	r.scope = scopeOf(r.base, []int{0, 1, 2}, 3)
-	trips("claim and compare", 26, func() error { return r.claim(0) })
+	trips("claim and compare", 32, func() error { return r.claim(0) })
 	trips("begin", 5, func() (err error) {
 		r.Run, err = r.BeginRun(t.Context(), r.base, "1.0.0")
 		return err

@@ -21,6 +21,13 @@ import (
 func stock(t *testing.T, n int) postgres.Options {
 	t.Helper()
 	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
+	stored(t, opt, n)
+	return opt
+}
+
+// stored stores a state with the objects a[0] to a[n-1].
+func stored(t *testing.T, opt postgres.Options, n int) {
+	t.Helper()
 	f := storetest.File(t, "l", 1, 0)
 	for i := range n {
 		f.State.SetObject(storetest.Address("a", i), storetest.Object(t, "old"), storetest.Provider)
@@ -28,7 +35,6 @@ func stock(t *testing.T, n int) postgres.Options {
 	if err := manager(t, open(t, opt)).Write(t.Context(), f); err != nil {
 		t.Fatal(err)
 	}
-	return opt
 }
 
 // run is one that has read the state and wants to change objects a[i].

@@ -50,6 +50,8 @@ type Store struct {
 	mu   sync.Mutex
 	pool *sql.DB             // nil before the first request
 	runs map[string]struct{} // that have claims through this store
+
+	sessions bool // a pooler, if there is one, keeps them
 }
 
 // note notes that a run has a claim through this store, or not any more.
