@@ -93,8 +93,8 @@ func (h *history) check() {
 // expected are the errors of a run whose connection always comes back in time.
 var expected = []string{"Failed", "Parts of the state are claimed", "Error acquiring the state lock", "Plan is stale"}
 
-// checkInvisible checks that runs do not notice lost connections and restarts of the server that last for less
-// than their lease.
+// checkInvisible checks that runs do not notice lost connections and restarts of the server that last for
+// less than their lease.
 func (h *history) checkInvisible() {
 	for _, r := range h.runs {
 		for _, d := range r.diags {

@@ -30,7 +30,7 @@ type shape struct{ blocks []block }
 
 func newShape(r *rand.Rand) shape {
 	var s shape
-	for range 3 + r.IntN(4) {
+	for range 2 + r.IntN(4) {
 		s.blocks = append(s.blocks, block{kind: r.IntN(kinds), first: r.IntN(4) == 0})
 	}
 	return s
@@ -53,7 +53,7 @@ func (c *commit) connect(r *rand.Rand) {
 		if _, touched := c.touched[i]; !touched {
 			continue
 		}
-		for range min(at, r.IntN(3)) {
+		for range min(at, 1+r.IntN(2)) {
 			c.from[i] = append(c.from[i], order[r.IntN(at)])
 		}
 		slices.Sort(c.from[i])

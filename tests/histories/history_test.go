@@ -9,6 +9,7 @@ import (
 	mathrand "math/rand/v2"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -47,6 +48,7 @@ type history struct {
 	lease     time.Duration
 	shape     shape
 	faults    faults
+	crossed   []int // blocks of which each machine changes one, which is made of the next; nil for none
 	runs      []*run
 	w         *world
 	all       sync.WaitGroup
@@ -63,10 +65,22 @@ func newHistory(t *testing.T, s *server.Server, db *sql.DB, seed uint64) (h *his
 	if h.faults.restart || !h.faults.kill && !h.faults.freeze {
 		h.lease = 10 * time.Second
 	}
-	for range 2 + r.IntN(3) {
+	number, each := 2+r.IntN(3), 1+r.IntN(3)
+	if r.IntN(2) == 0 {
+		h.crossed = r.Perm(len(h.shape.blocks))[:min(2+r.IntN(2), len(h.shape.blocks))]
+	}
+	together := r.IntN(4)
+	var meetings []*meeting
+	for range each {
+		meetings = append(meetings, &meeting{arrived: map[*run]bool{}, wanted: number, all: make(chan struct{})})
+	}
+	for machine := range number {
 		var mine []*run
-		for range 1 + r.IntN(3) {
-			one := h.newRun(r, 2+len(h.runs))
+		for _, meeting := range meetings {
+			one := h.newRun(r, 2+len(h.runs), machine)
+			if together > 0 {
+				one.meeting = meeting
+			}
 			h.runs, mine = append(h.runs, one), append(mine, one)
 		}
 		machines = append(machines, mine)
@@ -344,6 +358,43 @@ func (h *history) count(sum map[string]int) {
 		sum["stale plans"] += r.stale
 	}
 	sum["changes"] += len(h.w.ops)
+	for i, a := range h.runs {
+		for _, b := range h.runs[:i] {
+			if a.claimed > 0 && b.claimed > 0 && a.claimed < h.last(b) && b.claimed < h.last(a) {
+				sum["runs at the same time"]++
+				if h.sees(a, b) && h.sees(b, a) {
+					sum["that depend on each other"]++
+				}
+			}
+		}
+	}
+}
+
+// last returns the point at which the run had carried out its last operation. The world's lock is held.
+func (h *history) last(r *run) (at int) {
+	for _, op := range h.w.ops {
+		if op.run == r {
+			at = op.at
+		}
+	}
+	return at
+}
+
+// sees reports whether a run has made something of an object that another one changes. The world's lock is
+// held.
+func (h *history) sees(a, b *run) bool {
+	changed := b.changed()
+	return slices.ContainsFunc(h.w.ops, func(op *operation) bool {
+		if op.run != a {
+			return false
+		}
+		for name := range h.seen(op) {
+			if _, is := changed[name]; is {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // report logs the runs with their plans and operations.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/mayfly-iac/mayfly"
@@ -37,8 +38,9 @@ type run struct {
 	freezes           time.Duration
 	cuts              []tcpproxy.Cut
 
-	dead  chan struct{} // closed when it dies
-	proxy *tcpproxy.Proxy
+	meeting *meeting      // with runs of other machines, before it claims; nil for none
+	dead    chan struct{} // closed when it dies
+	proxy   *tcpproxy.Proxy
 
 	// Protected by the world's lock:
 	shown   *plan.Plan
@@ -79,23 +81,26 @@ func (r *run) String() string {
 }
 
 // newRun draws a run.
-func (h *history) newRun(r *rand.Rand, number int) *run {
+func (h *history) newRun(r *rand.Rand, number, machine int) *run {
 	s, f := h.shape, h.faults
 	n := &run{number: number, seed: r.Uint64(), mode: plan.Normal, lease: h.lease, dead: make(chan struct{})}
 	n.commit = commit{shape: s, run: number, touched: map[int]int{}}
 	var touched []int
-	for range 1 + r.IntN(3) {
+	for range 1 + r.IntN(2) {
 		i := r.IntN(len(s.blocks))
 		n.commit.touched[i] = r.IntN(most + 1)
 		touched = append(touched, i)
 	}
 	n.commit.connect(r)
-	if r.IntN(4) > 0 {
+	if h.crossed != nil {
+		h.cross(n, machine)
+	} else if r.IntN(4) > 0 {
 		for _, i := range touched {
 			n.targets = append(n.targets, s.target(i))
 		}
 	}
 	switch one := touched[0]; {
+	case h.crossed != nil:
 	case r.IntN(8) == 0:
 		n.mode, n.targets = plan.Destroy, []string{s.target(one)}
 	case r.IntN(8) == 0 && s.blocks[one].kind == single:
@@ -120,7 +125,7 @@ func (h *history) newRun(r *rand.Rand, number int) *run {
 		n.freezesIn, n.freezes = 1+r.IntN(4), lease+time.Duration(r.IntN(int(lease)))
 	}
 	for f.cut && r.IntN(4) > 0 {
-		c := tcpproxy.Cut{Direction: tcpproxy.Direction(r.IntN(2)), After: int64(200 + r.IntN(30000))}
+		c := tcpproxy.Cut{Direction: tcpproxy.Direction(r.IntN(2)), After: int64(200 + r.IntN([]int{3000, 30000}[r.IntN(2)]))}
 		if r.IntN(2) == 0 {
 			c.Direction, c.Late = tcpproxy.ToServer, time.Duration(10+r.IntN(200))*time.Millisecond
 		}
@@ -129,10 +134,45 @@ func (h *history) newRun(r *rand.Rand, number int) *run {
 	return n
 }
 
+// meeting has runs claim at the same time.
+type meeting struct {
+	mu      sync.Mutex
+	arrived map[*run]bool
+	wanted  int
+	all     chan struct{}
+}
+
+// arrive notes that a run is ready to claim, or has ended. With wait, it waits for the others, but not long.
+func (m *meeting) arrive(r *run, wait bool) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	first := !m.arrived[r]
+	m.arrived[r] = true
+	if first && len(m.arrived) == m.wanted {
+		close(m.all)
+	}
+	m.mu.Unlock()
+	if first && wait {
+		select {
+		case <-m.all:
+		case <-time.After(patience / 2):
+		}
+	}
+}
+
+// cross makes a run change one block, which is made of the one that the next machine changes.
+func (h *history) cross(r *run, machine int) {
+	own, next := h.crossed[machine%len(h.crossed)], h.crossed[(machine+1)%len(h.crossed)]
+	r.commit.touched, r.commit.from = map[int]int{own: 2}, map[int][]int{own: {next}}
+	r.targets = []string{h.shape.target(own)}
+}
+
 // plansMost is how many plans a run makes at most, and patience how long it asks for claims.
 const (
 	plansMost = 10
-	patience  = time.Second
+	patience  = 3 * lease
 )
 
 // start starts a run, and returns when it has ended or died.
@@ -152,6 +192,7 @@ func (h *history) start(r *run) {
 		defer close(done)
 		defer s.Close()
 		diags := h.carryOut(r, s)
+		r.meeting.arrive(r, false)
 		h.w.mu.Lock()
 		defer h.w.mu.Unlock()
 		if !r.isDead() {
@@ -200,7 +241,7 @@ func (h *history) carryOut(r *run, s *postgres.Store) diag.List {
 		filetest.Write(h.t, dir+"/"+name, text)
 	}
 	p, diags := mayfly.Open(context.Background(), mayfly.Options{
-		Dir: dir, WorkDir: dir, Launcher: launcher{r, h}, Parallelism: 4,
+		Dir: dir, WorkDir: dir, Launcher: launcher{r, h}, Parallelism: 1 + int(r.seed%4),
 		State: mayfly.StateOptions{Store: &manager{m.(several), h.w, r}, Workspace: h.workspace},
 	})
 	if diags.HasErrors() {
@@ -233,6 +274,7 @@ func (h *history) change(r *run, op *mayfly.Operation) (diags diag.List) {
 		if diags.HasErrors() || r.isDead() {
 			return diags
 		}
+		r.meeting.arrive(r, true)
 		diags = h.patiently(r, func() diag.List {
 			r.mark(h.w, planned)
 			return op.Claim(context.Background(), planned)

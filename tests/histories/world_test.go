@@ -127,7 +127,7 @@ func (c *child) ApplyResource(ctx context.Context, req provider.ApplyRequest) (p
 		return provider.ApplyResponse{}, diags
 	}
 	op := c.begun(req)
-	time.Sleep(time.Duration(c.chance(8)) * time.Millisecond)
+	time.Sleep(time.Duration(c.chance(25)) * time.Millisecond)
 	switch c.count() {
 	case c.diesIn:
 		c.kill(c.run)
