@@ -4,8 +4,8 @@
 // A run claims the parts of the state that it changes or relies on, by rows that a lease keeps
 // (docs/adr/040-postgres.md).
 //
-// It may import addr, bug, backend, pg/connect, state, state/store and the client of PostgreSQL. It must not
-// know other configuration, plans or providers.
+// It may import addr, bug, diag, backend, pg/connect, state, state/store and the client of PostgreSQL. It
+// must not know other configuration, plans or providers.
 package postgres
 
 import (
