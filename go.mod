@@ -58,6 +58,7 @@ require (
 require (
 	github.com/Azure/azure-sdk-for-go/sdk/azcore v1.23.3
 	github.com/Azure/azure-sdk-for-go/sdk/azidentity v1.15.0
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/fsnotify/fsnotify v1.10.1
 	github.com/hashicorp/go-getter/v2 v2.2.5
 	github.com/hashicorp/terraform-plugin-mux v0.23.1

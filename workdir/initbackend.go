@@ -104,7 +104,7 @@ func (l location) typeName() (name string, stateStore bool) {
 }
 
 // selectedState reads the state of the workspace that will be selected when one backend has taken the place
-// of another; nil if there is none.
+// of another; nil if there is none. Warnings are about the place.
 func (b *Backend) selectedState(ctx context.Context, before, after location) (*state.File, diag.List) {
 	name, diags := b.selectedIn(before, after)
 	if diags.HasErrors() {
@@ -120,7 +120,7 @@ func (b *Backend) selectedState(ctx context.Context, before, after location) (*s
 	if err != nil {
 		return nil, diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
 	}
-	return file, nil
+	return file, store.AdviceOf(ctx, s)
 }
 
 // migrate copies the states of all workspaces from one backend to another, unless they are in the same place

@@ -26,7 +26,7 @@ var storesRules = map[string]rule{
 	"stores/pg":         {may: []string{"stores/backend", "stores/pg/connect", "state/store", "stores/remote"}, modules: []string{"github.com/lib/pq"}, why: "a service sees stored bytes, locks and its own arguments"},
 	"stores/pg/connect": {may: none, modules: []string{"github.com/lib/pq"}, why: "a database is reached in the same way whatever is kept there"},
 	"stores/postgres": {
-		may: []string{"base/bug", "base/safefile", "addr", "stores/backend", "stores/pg/connect", "state", "state/store"}, modules: []string{"github.com/google/uuid", "github.com/lib/pq"},
+		may: []string{"base/bug", "base/safefile", "addr", "diag", "stores/backend", "stores/pg/connect", "state", "state/store"}, modules: []string{"github.com/google/uuid", "github.com/lib/pq"},
 		why: "a store of rows knows the rows of a state, and nothing of who changes them",
 	},
 	"stores/objects": {may: []string{"base/bug", "stores/cloud", "state/store", "stores/remote"}, why: "what all services for objects have in common must not depend on one of them"},

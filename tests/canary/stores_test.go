@@ -17,7 +17,8 @@ import (
 // environment, so they are searched in parallel.
 var usual = []string{"http", "s3"}
 
-var lockID = regexp.MustCompile(`(?m)^\s*ID:\s+(\S+)`)
+// lockID is the ID of a lock, or of a run that has claims.
+var lockID = regexp.MustCompile(`(?m)^\s*(?:ID:|mayfly force-unlock)\s+(\S+)`)
 
 // TestNothingLeaksIntoStores ends applies whose state is on a server, and searches what that has stored.
 func TestNothingLeaksIntoStores(t *testing.T) {
@@ -30,6 +31,9 @@ func TestNothingLeaksIntoStores(t *testing.T) {
 				t.Skip("MAYFLY_TEST_CANARIES=all runs this")
 			}
 			server := kind.Start(t)
+			if server.LogAll != nil {
+				server.LogAll()
+			}
 			s := newSite(t, shipped, "main")
 			s.stored = func() []byte { return server.Contents() }
 			s.bring("backend.tf", server.Block("canary"))

@@ -23,6 +23,14 @@ var leftOpen = regexp.MustCompile(`(?m)^[│ ]*- ephemeral\.sim_secret\.(e\d+), 
 // recorded it.
 const settled = 500 * time.Millisecond
 
+// listed reports whether all that a run left open is listed in out.
+func listed(r run, out string) bool {
+	lines := leftOpen.FindAllStringSubmatch(out, -1)
+	return !slices.ContainsFunc(r.calls.Windows(), func(w simlog.Window) bool {
+		return len(w.Closes) == 0 && !slices.ContainsFunc(lines, func(line []string) bool { return line[1] == w.Name })
+	})
+}
+
 // checkListed checks that what a run left open is listed by it or by the runs after it, which have printed
 // out, and once only, and that nothing else is. What was being opened or closed at the end may be listed.
 func (s *site) checkListed(r run, out string) {

@@ -66,6 +66,9 @@ func sharedKill(t *testing.T, n int, backend func(*testing.T) string) {
 					t.Errorf("%s exists, no state has it, and no command after the crash names sim_thing.%s:\n%s", name, name, out)
 				}
 			}
+			if !listed(r, out) { // with nothing to do, a run claims nothing and does not meet the one that was killed
+				out += s.goOn("-replace=sim_thing.r0")
+			}
 			s.dir = former // which alone knows what was opened to plan
 			s.checkListed(r, out+s.must(0, "plan", "-no-color"))
 			t.Logf("%d begun, %d recorded", r.calls.Count(creation), len(have))
@@ -94,11 +97,11 @@ func (s *site) breakLock() string {
 // claimingRun is the command that frees the claims of a run, in the error of another one.
 var claimingRun = regexp.MustCompile(`(?m)^ *mayfly force-unlock (\S+)$`)
 
-// goOn applies and, where plans take no lock and the run that was killed has claims on the state, frees these
-// first. It returns all that is printed.
-func (s *site) goOn() string {
+// goOn applies, with more arguments, and, where plans take no lock and the run that was killed has claims on
+// the state, frees these first. It returns all that is printed.
+func (s *site) goOn(more ...string) string {
 	s.Helper()
-	out, err := s.output("apply", "-auto-approve", "-no-color", "-input=false")
+	out, err := s.output(append([]string{"apply", "-auto-approve", "-no-color", "-input=false"}, more...)...)
 	if err == nil {
 		return out
 	}
@@ -107,7 +110,7 @@ func (s *site) goOn() string {
 		s.Fatalf("the next run fails, and not because of claims:\n%s", out)
 	}
 	out += s.must(0, "force-unlock", "-force", id[1])
-	return out + s.must(0, "apply", "-auto-approve", "-no-color")
+	return out + s.must(0, append([]string{"apply", "-auto-approve", "-no-color"}, more...)...)
 }
 
 // output runs a command to its end and returns what it prints.

@@ -51,6 +51,9 @@ var wholeState = &state.Scope{Claims: state.Claims{{Kind: state.WholeState}: sta
 // take claims a scope. It fails with a *store.LockError if another run has a claim on a part of it. With
 // wait, it takes a place among those that wait then. m.mu is held.
 func (m *manager) take(ctx context.Context, scope *state.Scope, info store.LockInfo, alone, wait bool) error {
+	if err := m.store.checkSessions(ctx); err != nil {
+		return err
+	}
 	c, err := m.candidate(info)
 	if err != nil {
 		return err

@@ -56,6 +56,11 @@ func planned(t *testing.T, opt postgres.Options, who string, objects []int, from
 	if err != nil {
 		t.Fatal(err)
 	}
+	return &run{Manager: m, t: t, who: who, base: base, scope: scopeOf(base, objects, from...)}
+}
+
+// scopeOf returns the scope of a plan to update objects, which are evaluated from others.
+func scopeOf(base *state.File, objects []int, from ...int) *state.Scope {
 	p := &plan.Plan{}
 	var deps []plan.Dep
 	for _, i := range from {
@@ -65,7 +70,7 @@ func planned(t *testing.T, opt postgres.Options, who string, objects []int, from
 	for _, i := range objects {
 		p.Changes = append(p.Changes, &plan.Change{Addr: storetest.Address("a", i).Instance, Action: plan.Update, Deps: deps})
 	}
-	return &run{Manager: m, t: t, who: who, base: base, scope: plan.Scope(p, plan.ScopeOptions{Stored: base.State})}
+	return plan.Scope(p, plan.ScopeOptions{Stored: base.State})
 }
 
 // claim claims the scope of the run.

@@ -428,6 +428,10 @@ func (m *manager) ForceUnlock(ctx context.Context, id string) error {
 		if err == nil {
 			_, err = t.exec(`DELETE FROM mayfly.claims c USING mayfly.runs r WHERE r.id = c.run AND r.id = $1 AND r.state = 'forced'`, held.run)
 		}
+		if err == nil { // plans that were made before may have seen the objects as they were before the operations
+			_, err = t.exec(`UPDATE mayfly.objects o SET version = gen_random_uuid(), run = p.run FROM mayfly.operations p JOIN mayfly.runs r ON r.id = p.run
+				WHERE p.run = $1 AND p.ended IS NULL AND r.state = 'forced' AND o.workspace = p.workspace AND o.address = p.key`, held.run)
+		}
 		return err
 	})
 }

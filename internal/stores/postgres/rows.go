@@ -63,7 +63,7 @@ func (t *tx) read(name string) (*state.File, error) {
 
 // eachObject adds the objects to st whose rows meet a condition.
 func (t *tx) eachObject(st *state.State, where string, args ...any) error {
-	return t.rows(func(scan func(...any) error) error { return t.object(st, scan) },
+	return t.stream(func(scan func(...any) error) error { return t.object(st, scan) },
 		`SELECT address, sealed, body, version FROM mayfly.objects WHERE `+where+` ORDER BY address, deposed`, args...)
 }
 

@@ -171,6 +171,7 @@ func TestHeartbeat(t *testing.T) {
 // TestEncryption looks for the text of an object, an output and an operation in all that the server has.
 func TestEncryption(t *testing.T) {
 	s := server.Start(t)
+	s.LogStatements()
 	opt := postgres.Options{ConnString: s.URL(0), Cipher: reversing{}}
 	m := manager(t, open(t, opt))
 	r := begin(t, m, "canary-in-clear")

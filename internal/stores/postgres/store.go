@@ -4,8 +4,8 @@
 // A run claims the parts of the state that it changes or relies on, by rows that a lease keeps
 // (docs/adr/040-postgres.md).
 //
-// It may import addr, bug, safefile, backend, pg/connect, state, state/store and the client of PostgreSQL. It
-// must not know other configuration, plans or providers.
+// It may import addr, bug, diag, safefile, backend, pg/connect, state, state/store and the client of
+// PostgreSQL. It must not know other configuration, plans or providers.
 package postgres
 
 import (
@@ -54,6 +54,8 @@ type Store struct {
 	mu   sync.Mutex
 	pool *sql.DB             // nil before the first request
 	runs map[string]struct{} // that have claims through this store
+
+	sessions bool // a pooler, if there is one, keeps them
 }
 
 // note notes that a run has a claim through this store, or not any more.
@@ -80,7 +82,12 @@ var _ store.Store = (*Store)(nil)
 // New returns a store. It contacts nothing. An error is about ConnString, and shows no password.
 func New(opt Options) (*Store, error) {
 	opt.Schema, opt.Lease, opt.History = cmp.Or(opt.Schema, defaultSchema), cmp.Or(opt.Lease, defaultLease), cmp.Or(opt.History, defaultHistory)
-	c, connector, err := connect.Parse(opt.ConnString)
+	c, _, err := connect.Parse(opt.ConnString)
+	if err != nil {
+		return nil, err
+	}
+	c.BinaryParameters = true // a statement is one round trip, where preparing it takes another
+	connector, err := pq.NewConnectorConfig(c)
 	if err != nil {
 		return nil, err
 	}

@@ -271,11 +271,31 @@ func (t *tx) one(statement string, args []any, to ...any) (bool, error) {
 }
 
 // rows calls f for each row that a statement finds.
-func (t *tx) rows(f func(scan func(...any) error) error, statement string, args ...any) (err error) {
+func (t *tx) rows(f func(scan func(...any) error) error, statement string, args ...any) error {
 	rows, err := t.QueryContext(t.ctx, t.in(statement), args...)
 	if err != nil {
 		return err
 	}
+	return scanned(rows, f)
+}
+
+// stream is rows for many rows. The statement is prepared, so that they come in binary form, in half of the
+// bytes.
+func (t *tx) stream(f func(scan func(...any) error) error, statement string, args ...any) (err error) {
+	prepared, err := t.PrepareContext(t.ctx, t.in(statement))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, prepared.Close()) }()
+	rows, err := prepared.QueryContext(t.ctx, args...)
+	if err != nil {
+		return err
+	}
+	return scanned(rows, f)
+}
+
+// scanned calls f for each row, and closes rows.
+func scanned(rows *sql.Rows, f func(scan func(...any) error) error) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		if err := f(rows.Scan); err != nil {

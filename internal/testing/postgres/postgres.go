@@ -45,22 +45,43 @@ func Start(t testing.TB) *Server {
 	}
 	s := &Server{t: t, bin: bin, data: filepath.Join(dir, "data"), Port: freePort(t)}
 	s.run("initdb", "-D", s.data, "-U", "test", "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync")
-	s.Run()
-	t.Cleanup(func() { s.Stop("immediate") })
+	s.begin()
 	return s
+}
+
+// begin starts a new server, until the test ends.
+func (s *Server) begin() {
+	s.t.Helper()
+	s.Run()
+	s.t.Cleanup(func() {
+		if _, err := os.Stat(filepath.Join(s.data, "postmaster.pid")); err == nil {
+			s.Stop("immediate")
+		}
+	})
 }
 
 // Run starts the server after Stop.
 func (s *Server) Run() {
 	s.t.Helper()
 	options := fmt.Sprintf("-p %d -k '' -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=200", s.Port)
-	s.run("pg_ctl", "start", "-w", "-D", s.data, "-l", filepath.Join(filepath.Dir(s.data), "log"), "-o", options)
+	s.run("pg_ctl", "start", "-w", "-D", s.data, "-l", s.log(), "-o", options)
 }
+
+// log returns the path of the server's log.
+func (s *Server) log() string { return filepath.Join(filepath.Dir(s.data), "log") }
 
 // Stop ends the server in one of the modes of pg_ctl: "fast" or, as if it had crashed, "immediate".
 func (s *Server) Stop(mode string) {
 	s.t.Helper()
 	s.run("pg_ctl", "stop", "-w", "-m", mode, "-D", s.data)
+}
+
+// LogStatements has the server write all statements to its log, with their parameters.
+func (s *Server) LogStatements() {
+	s.t.Helper()
+	for _, statement := range []string{"ALTER SYSTEM SET log_statement = 'all'", "SELECT pg_reload_conf()"} {
+		s.run("psql", "-q", "-d", s.URL(0), "-c", statement)
+	}
 }
 
 // URL returns the connection string of the database, through another port of this machine unless port is 0.
@@ -78,13 +99,18 @@ func (s *Server) Program(name string, args ...string) error {
 	return nil
 }
 
-// Contents returns every byte that is stored: all rows as text, and the server's files, which also have
-// deleted rows. Both may have it in pieces or compressed.
+// Contents returns every byte that is stored: all rows as text, the server's files, which also have deleted
+// rows, and its log. They may have it in pieces or compressed.
 func (s *Server) Contents() ([]byte, error) {
 	out, err := exec.Command(filepath.Join(s.bin, "pg_dump"), "--inserts", s.URL(0)).Output()
 	if err != nil {
 		return nil, fmt.Errorf("dumping the database: %w", err)
 	}
+	log, err := os.ReadFile(s.log())
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, log...)
 	err = filepath.WalkDir(s.data, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return nil // the server removes files while it runs

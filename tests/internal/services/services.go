@@ -38,6 +38,8 @@ type Service struct {
 	Block func(name string) string
 	// Contents returns every byte that the server has stored, in any order.
 	Contents func() []byte
+	// LogAll has the server log all that it is asked, as part of its contents; nil if it has no such log.
+	LogAll func()
 	// Front takes requests for the server. It is nil for a server that does not speak HTTP.
 	Front *Front
 }
@@ -249,6 +251,7 @@ func startPG(kind string) func(t testing.TB) *Service {
 	return func(t testing.TB) *Service {
 		server := postgres.Start(t)
 		return &Service{
+			LogAll: server.LogStatements,
 			Block: func(name string) string {
 				return block(kind, argument("conn_str", server.URL(0)), argument("schema_name", name))
 			},

@@ -1,0 +1,63 @@
+//go:build !mayfly_no_postgres
+
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/stores/postgres"
+	server "github.com/mayfly-iac/mayfly/internal/testing/postgres"
+	"github.com/mayfly-iac/mayfly/internal/testing/tcpproxy"
+)
+
+// behind stores a state with the objects a[0] to a[n-1], and returns its place behind a proxy.
+func behind(t *testing.T, n int) (postgres.Options, *tcpproxy.Proxy) {
+	t.Helper()
+	s := server.Start(t)
+	fill(t, postgres.Options{ConnString: s.URL(0)}, n)
+	p := tcpproxy.Start(t, s.Port)
+	return postgres.Options{ConnString: s.URL(p.Port)}, p
+}
+
+// TestCosts counts the round trips of a run, which docs/adr/040-postgres.md lists.
+func TestCosts(t *testing.T) {
+	opt, proxy := behind(t, 20)
+	var before tcpproxy.Counts
+	trips := func(part string, want int64, f func() error) {
+		t.Helper()
+		if err := f(); err != nil {
+			t.Fatalf("%s: %v", part, err)
+		}
+		now := proxy.Counts()
+		got := now.RoundTrips - before.RoundTrips
+		t.Logf("%s: %d round trips, %d bytes to the server, %d bytes back", part, got, now.Bytes[0]-before.Bytes[0], now.Bytes[1]-before.Bytes[1])
+		if got != want {
+			t.Errorf("%s: got %d round trips, want %d", part, got, want)
+		}
+		before = now
+	}
+	m := manager(t, open(t, opt))
+	var r *run
+	trips("connect and plan", 11, func() error {
+		_, err := m.Read(t.Context())
+		return err
+	})
+	trips("plan", 8, func() (err error) {
+		r = &run{Manager: m, t: t, who: "one"}
+		r.base, err = m.Read(t.Context())
+		return err
+	})
+	r.scope = scopeOf(r.base, []int{0, 1, 2}, 3)
+	trips("claim and compare", 32, func() error { return r.claim(0) })
+	trips("begin", 5, func() (err error) {
+		r.Run, err = r.BeginRun(t.Context(), r.base, "1.0.0")
+		return err
+	})
+	trips("a step", 2, func() error { return r.update(0) })
+	trips("a step", 2, func() error { return r.update(1) })
+	trips("end", 13, func() error {
+		_, err := r.End(t.Context())
+		return err
+	})
+	trips("give back", 5, func() error { return r.Unlock(t.Context(), r.id) })
+}
