@@ -56,7 +56,7 @@ func invokeStep(a *applier, t *future.Task, s *plan.Step) bool {
 	for i, inv := range s.Invocations {
 		if a.interrupted() {
 			a.run.Report(diag.Errorf("Actions were not invoked", "The interrupt came before %s was invoked, which a change of %s triggers.%s",
-				inv.Action, s.Change.Addr, againText(s, s.Invocations[i:])).WithAddress(inv.Action.String()))
+				inv.Action, s.Change.Addr, againText(a, s, s.Invocations[i:])).WithAddress(inv.Action.String()))
 			return false
 		}
 		if inv.Undecided {
@@ -131,7 +131,7 @@ func invokeTriggered(a *applier, t *future.Task, s *plan.Step, i int) bool {
 		if s.Before {
 			text = fmt.Sprintf("So %s was not changed, nor was anything that depends on it.", s.Change.Addr)
 		}
-		explainFailure(diags, text+againText(s, s.Invocations[i:]))
+		explainFailure(diags, text+againText(a, s, s.Invocations[i:]))
 	}
 	a.run.Report(diags)
 	return false
@@ -156,12 +156,15 @@ func joinParagraphs(detail, text string) string {
 
 // againText says how actions that the next plan does not trigger again are invoked. Those before a change are
 // triggered again, as the change is still to be made.
-func againText(s *plan.Step, left []*plan.Invocation) string {
+func againText(a *applier, s *plan.Step, left []*plan.Invocation) string {
 	if s.Before {
 		return ""
 	}
 	command := "mayfly apply"
 	for _, inv := range left {
+		if in := a.instance(inv.Action); in != nil && a.req.Config.NeedsLent(in.Resource.Block) {
+			return fmt.Sprintf(" The next plan does not trigger its actions again, and -invoke has no value for %s that is kept out of the state: only the run that makes such a value has it. To invoke the actions again, change or replace %s in a run that makes new values.", inv.Action, s.Change.Addr)
+		}
 		command += " -invoke=" + diag.Argument(inv.Action.String())
 	}
 	return " The next plan does not trigger its actions again. To invoke them later, run:\n  " + command

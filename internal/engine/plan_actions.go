@@ -8,6 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -88,7 +89,7 @@ func planTriggers(p *planner, t *future.Task, in *eval.Instance, c *plan.Change)
 			continue
 		}
 		tr.PrepareCondition(t)
-		verdict, made, diags := tr.Condition(t, closed(p, false), self)
+		verdict, made, diags := tr.Condition(t, closed(p, "the condition of a trigger of "+in.Addr().String(), computed.ThisRun), self)
 		p.run.Report(diags)
 		if verdict == eval.Fails || verdict == eval.Wrong || !conditionCanBeHad(p, in, tr, verdict, made) {
 			continue
@@ -159,7 +160,11 @@ func planInvocation(p *planner, t *future.Task, action *eval.Instance, inv *plan
 
 // planAction asks the provider about an invocation.
 func planAction(p *planner, op *objectOp, t *future.Task, action *eval.Instance, inv *plan.Invocation) bool {
-	config, diags := action.EvalBody(t, closed(p, false))
+	then := computed.ThisRun
+	if inv.Trigger == nil {
+		then = computed.Invocation
+	}
+	config, diags := action.EvalBody(t, closed(p, action.Addr().String(), then))
 	op.walk.run.Report(diags)
 	if diags.HasErrors() {
 		return false

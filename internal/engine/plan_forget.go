@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -94,7 +95,11 @@ func (or *orphanPlanner) departure(t *future.Task, o *orphan) *eval.DestroyProvi
 func (p *planner) checkArguments(t *future.Task, of provisioners, self cty.Value, at addr.Instance) bool {
 	ok := true
 	for i, one := range of.Provisioners() {
-		args, conn, diags := evalProvisioner(t, closed(p, one.Destroy), of, i, self, at)
+		by, then := "a provisioner of "+at.String(), computed.ThisRun
+		if one.Destroy {
+			by, then = "a provisioner that runs before "+at.String()+" is destroyed", computed.Departure
+		}
+		args, conn, diags := evalProvisioner(t, closed(p, by, then), of, i, self, at)
 		if !diags.HasErrors() {
 			diags = append(diags, useInProvisioner(p.computed, one, at, args, conn)...)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
@@ -179,7 +180,7 @@ func (ip *instancePlan) planWith(s *ephemeral.Session) (v cty.Value, ok bool) {
 		return cty.NilVal, false
 	}
 	if ip.planner.req.LazyEphemeral && ip.change.Action != plan.NoOp {
-		ip.in.EvalBody(ip.t, closed(ip.planner, false)) // which the apply opens
+		ip.in.EvalBody(ip.t, closed(ip.planner, ip.in.Addr().String(), computed.ThisRun)) // which the apply opens
 	}
 	return v, ip.in.Postconditions(ip.t, s.Opened, v)
 }

@@ -129,19 +129,17 @@ func stays(p *planner, a addr.Instance) bool {
 	return c == nil || c.Action == plan.NoOp || c.Action == plan.Update
 }
 
-// closed returns an Opened for evaluations in the plan that the apply repeats, with objects of before if
-// before is set. It opens nothing, but reports ephemeral instances whose configuration cannot be had then.
-func closed(p *planner, before bool) *eval.Opened {
+// closed returns an Opened for the evaluation of something in the plan that the apply repeats then, with
+// objects of before if then is its departure. It opens nothing, but reports ephemeral instances whose
+// configuration cannot be had.
+func closed(p *planner, of string, then computed.When) *eval.Opened {
+	before := then == computed.Departure
 	return idle.Closed(func(in *eval.Instance, made []value.Computed) {
 		for i, c := range made {
 			made[i].Past = c.Past || before && !p.computed.TakenOut(c)
 		}
 		a := in.Addr().String()
-		by := computed.Use{User: "The configuration of " + a, When: computed.ThisRun}
-		if before {
-			by = computed.Use{User: by.User + ", for a provisioner that runs before an object is destroyed,", When: computed.Departure}
-		}
-		diags := p.computed.Use(by, made)
+		diags := p.computed.Use(computed.Use{User: fmt.Sprintf("The configuration of %s, for %s,", a, of), When: then}, made)
 		if len(diags) > 0 && !slices.ContainsFunc(p.run.Diags.List(), func(d diag.Diagnostic) bool { return d.Summary == diags[0].Summary && d.Address == a }) {
 			p.run.Report(diags.InConfigBody(in.Config().Body).WithAddress(a))
 		}

@@ -208,3 +208,16 @@ func (r *Resource) BorrowsOf(x *lang.Expr) *OpenSet {
 		return lister(yield).exprs(InBody, x)
 	}))
 }
+
+// NeedsLent reports whether work on instances of a block may need computed values that are not stored, by
+// itself or for an ephemeral instance that it opens.
+func (c *Config) NeedsLent(r *Resource) bool {
+	if r.Opens != nil {
+		for a := range r.Opens.All {
+			if m := c.Modules[a.Module]; m != nil && m.Resources[a.Resource] != nil && !m.Resources[a.Resource].Borrows.Empty() {
+				return true
+			}
+		}
+	}
+	return !r.Borrows.Empty()
+}
