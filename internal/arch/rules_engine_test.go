@@ -108,7 +108,7 @@ var engineRules = map[string]rule{
 		why: "what a list finds does not depend on the other lists of a query",
 	},
 	"engine": {
-		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/contract", "event", "engine/listing", "engine/idle", "engine/journal", "engine/order", "engine/moves", "engine/rounds", "engine/computed", "engine/deferral", "engine/scope", "engine/selection", "engine/turn", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
+		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/exposed", "engine/contract", "event", "engine/listing", "engine/idle", "engine/journal", "engine/order", "engine/moves", "engine/rounds", "engine/computed", "engine/deferral", "engine/scope", "engine/selection", "engine/turn", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},
@@ -136,6 +136,7 @@ var engineRules = map[string]rule{
 		may: []string{"addr", "diag", "plan", "state", "values/fingerprint", "values/schema"}, pure: true,
 		why: "what is sent and stored in place of a secret is decided in one place, from values alone",
 	},
+	"engine/exposed": {may: []string{"language/config", "values/leak", "state"}, pure: true, modules: []string{cty}, why: "what is in the open anyway follows from files, variables and the stored state"},
 	"engine/scrub": {
 		may:  []string{"addr", "diag", "values/schema", "state", "values/value"},
 		pure: true, modules: []string{cty},

@@ -8,7 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/engine/exposed"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
@@ -51,44 +51,11 @@ func (w *walk) acceptResult(c eval.FunctionCall, got cty.Value) (cty.Value, erro
 // shown after its end.
 func (h *host) expose(cfg *blocks.Config, variables map[string]cty.Value, st *state.State) (end func()) {
 	variables = maps.Clone(variables)
-	unpublish := h.opt.Leaks.Publish(func(yield func([]byte) bool) {
-		for _, src := range cfg.Tree.Sources {
-			if !yield(src) {
-				return
-			}
-		}
-		exposeVariables(cfg.Tree.Root.Variables, variables, yield)
-	})
-	unstore := h.opt.Leaks.Stored(func(yield func([]byte) bool) { exposeState(st, yield) })
+	unpublish := h.opt.Leaks.Publish(func(yield func([]byte) bool) { exposed.Configuration(cfg.Tree, variables, yield) })
+	unstore := h.opt.Leaks.Stored(func(yield func([]byte) bool) { exposed.State(st, yield) })
 	return func() {
 		unpublish()
 		unstore()
-	}
-}
-
-func exposeVariables(declared map[string]*config.Variable, given map[string]cty.Value, yield func([]byte) bool) {
-	for name, d := range declared {
-		if d.Ephemeral || d.Sensitive {
-			continue
-		}
-		v, ok := given[name]
-		if !ok {
-			v = d.Default // which the file may have in another spelling
-		}
-		if !leak.Texts(v, func(text string) bool { return yield([]byte(text)) }) {
-			return
-		}
-	}
-}
-
-func exposeState(st *state.State, yield func([]byte) bool) {
-	if st == nil {
-		return
-	}
-	for _, in := range st.AllInstances() {
-		if in.Current != nil && !yield(in.Current.JSON()) {
-			return
-		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"slices"
 	"testing"
 
@@ -101,19 +100,6 @@ func TestWhatIsExposed(t *testing.T) {
 	shown("after the end", texts[0], texts[1], texts[2])
 	e.expose(configured("", nil), nil, nil)()
 	shown("in the next operation")
-	for most := 1; most <= 3; most++ { // who has found what it looks for goes on no more
-		n := 0
-		exposeVariables(map[string]*config.Variable{"a": {}, "b": {}, "c": {}}, map[string]cty.Value{"a": cty.StringVal("a"), "b": cty.StringVal("b"), "c": cty.StringVal("c")}, func([]byte) bool { n++; return n < most })
-		if n != most {
-			t.Errorf("of the variables, %d are given, want %d", n, most)
-		}
-	}
-	st.SetObject(addr.Object{Instance: addr.Instance{Resource: addr.Resource{Type: "t", Name: "other"}}}, o, addr.ProviderConfig{Provider: addr.BuiltinProvider})
-	n := 0
-	exposeState(st, func(doc []byte) bool { n += bytes.Count(doc, []byte("in-the-state-17")); return false })
-	if n != 1 {
-		t.Errorf("of two objects, %d are given to who wants one", n)
-	}
 }
 
 // TestResultsOfFunctions accepts or refuses what a function of a configured provider returns.

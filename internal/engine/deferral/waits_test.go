@@ -46,8 +46,6 @@ func TestWaits(t *testing.T) {
 	})
 }
 
-func on(a addr.Instance) plan.Dep { return plan.Dep{Resource: a.Abs(), Key: a.Key} }
-
 // waitingPlan is a plan with the dependencies of all its objects.
 type waitingPlan struct {
 	set      *Set

@@ -88,7 +88,7 @@ func (t *tx) replace(c *claim, name string, next *state.State) error {
 		return err
 	}
 	if len(changes) == 0 {
-		if err := t.sealPast(c.workspace); err != nil {
+		if err := sealPast(t, c.workspace); err != nil {
 			return err
 		}
 	}
@@ -106,7 +106,7 @@ func (t *tx) reseal(workspace int64, same []state.ObjectChange) error {
 }
 
 // sealPast encrypts former versions by the present rules. Versions that cannot be read stay as they are.
-func (t *tx) sealPast(workspace int64) error {
+func sealPast(t *tx, workspace int64) error {
 	if t.opt.Cipher == nil {
 		return nil
 	}

@@ -100,7 +100,7 @@ func (t *tx) putResults(c *claim, stored *state.State, next *state.File) (bool, 
 			c.workspace, c.run, pq.StringArray(put.keys), pq.BoolArray(put.sealed), pq.ByteaArray(put.bodies))
 	}
 	if err == nil {
-		err = t.showOutputs(c.workspace, next.State.Outputs)
+		err = showOutputs(t, c.workspace, next.State.Outputs)
 	}
 	return true, err
 }

@@ -82,7 +82,7 @@ func (j *journal) putRest(ctx context.Context, next *state.State) error {
 			err = t.put(j.claim, changes)
 		}
 		if err == nil {
-			err = t.count(j.claim)
+			err = countChange(t, j.claim)
 		}
 		return err
 	})
@@ -118,7 +118,7 @@ func (j *journal) settle(ctx context.Context, turn int64, as state.Meta, got sta
 		if err = t.results(j.workspace, stored); err != nil {
 			return err
 		}
-		others, err := t.claimedResults(j.claim)
+		others, err := claimedResults(t, j.claim)
 		if err != nil {
 			return err
 		}
@@ -137,21 +137,21 @@ func (j *journal) settle(ctx context.Context, turn int64, as state.Meta, got sta
 		}
 		changed, err := t.putResults(j.claim, stored.State, next)
 		if err == nil && changed {
-			err = t.count(j.claim)
+			err = countChange(t, j.claim)
 		}
 		return err
 	})
 }
 
-// count counts a change of a run that is not part of a batch.
-func (t *tx) count(c *claim) error {
+// countChange counts a change of a run that is not part of a batch.
+func countChange(t *tx, c *claim) error {
 	_, err := t.exec(`UPDATE mayfly.runs SET commits = commits + 1 WHERE id = $1`, c.run)
 	return err
 }
 
 // claimedResults returns the keys of outputs and checks that other runs have claimed. Those runs store them:
 // their configurations may say something else about them.
-func (t *tx) claimedResults(c *claim) (map[string]bool, error) {
+func claimedResults(t *tx, c *claim) (map[string]bool, error) {
 	out := map[string]bool{}
 	err := t.rows(func(scan func(...any) error) error {
 		var key string

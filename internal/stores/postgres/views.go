@@ -82,7 +82,7 @@ func shownOf(c state.ObjectChange, sealed bool) ([]byte, error) {
 }
 
 // showOutputs makes the shown outputs of a workspace the given ones.
-func (t *tx) showOutputs(workspace int64, outputs map[string]*state.Output) error {
+func showOutputs(t *tx, workspace int64, outputs map[string]*state.Output) error {
 	encrypted := false
 	if t.opt.Cipher != nil {
 		sealed, err := t.opt.Cipher.Seal([]byte("{}"))
