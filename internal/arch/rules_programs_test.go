@@ -40,6 +40,7 @@ var programsRules = map[string]rule{
 	"cmd/terraform-provider-keep": {may: []string{"provider/keep", "provider/keep/serve"}, why: "the plugin program is the provider and nothing of the engine"},
 	"examples/library":            {may: []string{".", "event", "plan", "state/store", "state/store/local"}, why: "an example imports what users of the library do"},
 	"benchmarks":                  {may: []string{"benchmark/...", "testing/program"}, why: "engines are measured as programs, this one like any other"},
+	"benchmarks/shared":           {why: "runs on one state are measured as programs, through a network"},
 	"tests/canary":                {may: []string{"tests/internal/..."}, why: "what a command leaves behind is searched as anyone can who has the files"},
 	"tests/clients":               {may: []string{"tests/internal/..."}, why: "the clients of the program see it from outside, as users' tools do"},
 	"tests/corpus":                {may: []string{"tests/internal/..."}, why: "verdicts on configurations are what the program prints"},

@@ -49,13 +49,6 @@ func newWorld(t *testing.T) *world {
 	return &world{t: t, cloud: t.TempDir(), over: make(chan struct{}), busy: map[string]*operation{}}
 }
 
-// note notes a fault.
-func (w *world) note(format string, args ...any) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.wrong = append(w.wrong, fmt.Sprintf(format, args...))
-}
-
 // next returns the number of the next change. w.mu is held.
 func (w *world) next() int {
 	w.tick++

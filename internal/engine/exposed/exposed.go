@@ -36,6 +36,9 @@ func Configuration(tree *config.Tree, given map[string]cty.Value, yield func([]b
 
 // State yields the objects of a state as they are stored; nil has none.
 func State(st *state.State, yield func([]byte) bool) {
+	if st == nil {
+		return
+	}
 	for _, in := range st.AllInstances() {
 		if in.Current != nil && !yield(in.Current.JSON()) {
 			return

@@ -209,6 +209,7 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 		o.Apply(durable)
 	}
 	var now *state.File
+	var alone bool
 	err := m.store.again(ctx, nil, func(t *tx) (err error) {
 		if _, err = t.gate(m.name); err == nil {
 			err = c.fence(t)
@@ -217,7 +218,7 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 			err = t.put(c, changes)
 		}
 		if err == nil {
-			now, err = m.settle(t, c, j.base, next, durable, len(changes) > 0)
+			now, alone, err = m.settle(t, c, j.base, next, durable, len(changes) > 0)
 		}
 		if err == nil {
 			err = c.forget(t)
@@ -229,6 +230,18 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 	})
 	if err != nil {
 		return &store.UnsavedError{Lost: changes, Err: m.failed("written", err)}
+	}
+	if now != nil && !alone { // other runs need not wait for this
+		err = m.store.again(ctx, reading, func(t *tx) error {
+			f, err := t.read(m.name)
+			if f != nil {
+				now = f
+			}
+			return err
+		})
+		if err != nil {
+			return m.failed("read", err)
+		}
 	}
 	if now != nil && next != j.base {
 		*next = *now
@@ -243,23 +256,23 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 
 // settle stores the outputs, checks and salts of a run that has changed some, and counts all its changes in
 // the serial. objects are the ones that the state has if no other run has changed it; changed says that some
-// were changed just now. It returns the state as it is stored then; nil if nothing has changed. The gate is
-// held.
-func (m *manager) settle(t *tx, c *claim, base, next *state.File, objects *state.State, changed bool) (*state.File, error) {
+// were changed just now. It returns the state as it is stored then, nil if nothing has changed, and whether
+// no other run has changed it: otherwise some objects of theirs are missing. The gate is held.
+func (m *manager) settle(t *tx, c *claim, base, next *state.File, objects *state.State, changed bool) (_ *state.File, alone bool, _ error) {
 	_, stored, err := t.document(m.name)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	first := stored == nil // the run has claimed the whole state then
 	if first && next.Serial == base.Serial {
-		return nil, nil
+		return nil, false, nil
 	}
 	if first {
 		stored = &state.File{}
 		*stored = *next
 		stored.State = state.New()
 	}
-	alone, doc := first, *stored
+	doc := *stored
 	doc.State, doc.Version = stored.State.Copy(), next.Version
 	c.merge(doc.State, base.State, next.State)
 	more := 0
@@ -268,23 +281,20 @@ func (m *manager) settle(t *tx, c *claim, base, next *state.File, objects *state
 	}
 	var commits int
 	if _, err = t.one(`SELECT commits FROM mayfly.runs WHERE id = $1`, []any{c.run}, &commits); err != nil || commits+more == 0 {
-		return nil, err
+		return nil, false, err
 	}
-	alone = alone || stored.Serial == base.Serial+uint64(commits) // no other run has changed anything
+	alone = first || stored.Serial == base.Serial+uint64(commits) // no other run has changed anything
 	if _, err = t.putResults(c, stored.State, &doc); err == nil {
 		doc.Serial, err = t.store(c, &doc, more)
 	}
 	if err != nil {
-		return nil, err
-	}
-	if !alone {
-		return t.read(m.name)
+		return nil, false, err
 	}
 	rest := doc.State
 	doc.State = objects.Copy()
 	doc.State.Outputs, doc.State.Checks = rest.Outputs, rest.Checks
 	doc.State.AddSalts(rest.Salts...)
-	return &doc, nil
+	return &doc, alone, nil
 }
 
 // merge changes the outputs and checks of to, which is stored, as a run that has begun with from has changed
