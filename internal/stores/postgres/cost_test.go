@@ -38,24 +38,24 @@ func TestCosts(t *testing.T) {
 	}
 	m := manager(t, open(t, opt))
 	var r *run
-	trips("connect and plan", 11, func() error {
+	trips("connect and plan", 14, func() error {
 		_, err := m.Read(t.Context())
 		return err
 	})
-	trips("plan", 8, func() (err error) {
+	trips("plan", 11, func() (err error) {
 		r = &run{Manager: m, t: t, who: "one"}
 		r.base, err = m.Read(t.Context())
 		return err
 	})
 	r.scope = scopeOf(r.base, []int{0, 1, 2}, 3)
 	trips("claim and compare", 32, func() error { return r.claim(0) })
-	trips("begin", 5, func() (err error) {
+	trips("begin", 6, func() (err error) {
 		r.Run, err = r.BeginRun(t.Context(), r.base, "1.0.0")
 		return err
 	})
 	trips("a step", 2, func() error { return r.update(0) })
 	trips("a step", 2, func() error { return r.update(1) })
-	trips("end", 13, func() error {
+	trips("end", 16, func() error {
 		_, err := r.End(t.Context())
 		return err
 	})
