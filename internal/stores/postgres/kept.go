@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/lib/pq"
+
 	"github.com/mayfly-iac/mayfly/internal/base/safefile"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -86,17 +88,21 @@ func (j *journal) orKeep(b *batch, err error) (error, bool) {
 const maxKept = 1 << 30
 
 // commitKept puts results into the database that runs on this machine have kept in files. It returns nil if
-// there were none.
+// there were none. Those that this user may not write stay in their files.
 func (m *manager) commitKept(ctx context.Context) (found *store.Recovered, err error) {
 	if m.store.opt.Dir == "" {
 		return nil, nil
 	}
-	paths, err := filepath.Glob(filepath.Join(m.store.opt.Dir, fmt.Sprintf(m.store.keptPattern(m.name), "*")))
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range paths {
+	entries, _ := os.ReadDir(m.store.opt.Dir) // what cannot be read has no files of this user
+	for _, e := range entries {
+		if is, err := filepath.Match(fmt.Sprintf(m.store.keptPattern(m.name), "*"), e.Name()); !is || err != nil {
+			continue
+		}
+		path := filepath.Join(m.store.opt.Dir, e.Name())
 		n, err := m.commitFile(ctx, path)
+		if pe, is := errors.AsType[*pq.Error](err); is && pe.Code == "42501" {
+			continue // a planner sees what runs on other machines see; the objects stay claimed
+		}
 		if errors.Is(err, store.ErrLockLost) {
 			return nil, fmt.Errorf("the file %s has results of a run that the database has no record of any more. Compare a plan with the real objects, after you have moved the file away", path)
 		}

@@ -180,3 +180,39 @@ func TestKeptOfNoRun(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestKeptBesidePlanner has a user who may only read plan beside results that only another user can commit. The
+// directory has a name with a meaning in patterns.
+func TestKeptBesidePlanner(t *testing.T) {
+	s := server.Start(t)
+	opt := postgres.Options{ConnString: s.URL(0), Lease: time.Second, Dir: filepath.Join(t.TempDir(), "kept[1]")}
+	fill(t, opt, 1)
+	if _, err := connect(t, s.URL(0)).ExecContext(t.Context(), `CREATE ROLE planner LOGIN; GRANT USAGE ON SCHEMA mayfly TO planner; GRANT SELECT ON ALL TABLES IN SCHEMA mayfly TO planner`); err != nil {
+		t.Fatal(err)
+	}
+	r := planned(t, opt, "cut", []int{0})
+	r.begin()
+	id, err := r.Begin(storetest.Address("a", 0), "update")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Stop("immediate")
+	if err := r.Commit(id, state.ObjectChange{Object: storetest.Address("a", 0), Provider: storetest.Provider, New: storetest.Object(t, "kept")}); err == nil {
+		t.Error("got a result that was committed without the server, want an error")
+	}
+	if err := r.Unlock(t.Context(), r.id); err != nil {
+		t.Error(err)
+	}
+	s.Run()
+	planner := opt
+	planner.ConnString = strings.Replace(opt.ConnString, "test@", "planner@", 1)
+	if got := texts(t, planner, 1)[0]; !strings.Contains(got, "old") {
+		t.Errorf("a planner got the object %s, want the one before the result", got)
+	}
+	if got := texts(t, opt, 1)[0]; !strings.Contains(got, "kept") {
+		t.Errorf("got the object %s, want the result", got)
+	}
+	if files, err := os.ReadDir(opt.Dir); err != nil || len(files) > 0 {
+		t.Errorf("got the files %v (%v), want none", files, err)
+	}
+}
