@@ -375,3 +375,16 @@ func TestVersions(t *testing.T) {
 		t.Errorf("got the versions %x, want another one than %x for the first object only", after, before)
 	}
 }
+
+// TestOtherTables says what to do about tables with a known number that are other ones.
+func TestOtherTables(t *testing.T) {
+	for _, statement := range []string{`ALTER TABLE mayfly.results RENAME TO outputs`, `ALTER TABLE mayfly.objects RENAME COLUMN sealed TO encrypted`} {
+		opt := stock(t, 1)
+		if _, err := connect(t, opt.ConnString).ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := manager(t, open(t, opt)).Read(t.Context()); err == nil || !strings.Contains(err.Error(), "a version that was not released") {
+			t.Errorf("%s: got the error %v, want it to say where the tables may be from", statement, err)
+		}
+	}
+}

@@ -222,6 +222,8 @@ func explain(err error) error {
 		return fmt.Errorf("%w. Check the user and the password in the argument \"conn_str\" or the variable PG_CONN_STR, or in PGUSER and PGPASSWORD", err)
 	case "3D000":
 		return fmt.Errorf("%w. Create the database, or name another one in the argument \"conn_str\" or the variable PG_CONN_STR", err)
+	case "42P01", "42703":
+		return fmt.Errorf("%w. The tables are not those that this version of Mayfly makes: a version that was not released may have made them. Take the state out with that one (mayfly state pull), drop the schema and the one of its views, and put the state back (mayfly state push)", err)
 	case "42501":
 		return fmt.Errorf("%w. The owner of the schema has to grant the right to the user", err)
 	}
