@@ -180,12 +180,19 @@ func (op *Op) StateObject(v cty.Value, paths []cty.Path, private []byte, identit
 	return o
 }
 
-// hidden returns the paths of attributes that the schema calls sensitive, not nil if there are none.
+// hidden returns the paths of attributes that the schema calls sensitive, not nil if there are none, and of
+// those that have what another state has.
 func (op *Op) hidden(v cty.Value) []cty.Path {
-	if !op.Schema.Block.HasSensitive() {
-		return []cty.Path{}
+	out := []cty.Path{}
+	if op.Schema.Block.HasSensitive() {
+		out = append(out, op.Schema.Block.SensitivePaths(v)...)
 	}
-	return append([]cty.Path{}, op.Schema.Block.SensitivePaths(v)...)
+	if op.Source == addr.BuiltinProvider {
+		for _, name := range builtin.Foreign(op.TypeName()) {
+			out = append(out, cty.GetAttrPath(name))
+		}
+	}
+	return out
 }
 
 // KeepIdentity has a new record of an object keep the identity of the earlier one, in the version that it has

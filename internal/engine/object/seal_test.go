@@ -257,6 +257,33 @@ func builtinFixture(t *testing.T, of addr.Provider, typeName string) *fixture {
 	return f
 }
 
+// TestShownOfAnotherState has views show nothing of another state, whose sensitive outputs have no marks here,
+// and nothing of what opens it.
+func TestShownOfAnotherState(t *testing.T) {
+	for name, row := range map[string]struct {
+		of        addr.Provider
+		typ, want string
+	}{
+		"remote state":   {addr.BuiltinProvider, "terraform_remote_state", `{"backend":"plain"}`},
+		"another type":   {addr.BuiltinProvider, "terraform_another", `{"backend":"plain","config":"canary","defaults":"canary","outputs":"canary"}`},
+		"another source": {source, "terraform_remote_state", `{"backend":"plain","config":"canary","defaults":"canary","outputs":"canary"}`},
+	} {
+		f := builtinFixture(t, row.of, row.typ)
+		v := attrs{"backend": str("plain")}
+		f.Schema.Block.Attributes = map[string]*schema.Attribute{"backend": {Type: cty.String}}
+		for _, name := range []string{"config", "defaults", "outputs"} {
+			v[name], f.Schema.Block.Attributes[name] = str("canary"), &schema.Attribute{Type: cty.String}
+		}
+		o := f.StateObject(cty.ObjectVal(v), nil, nil, cty.NilVal, nil)
+		if o == nil {
+			t.Fatalf("%s: %v", name, f.reported)
+		}
+		if got := string(o.Shown()); got != row.want {
+			t.Errorf("%s: got %s, want %s", name, got, row.want)
+		}
+	}
+}
+
 // TestMirror marks in a result what is sensitive in the argument that it repeats.
 func TestMirror(t *testing.T) {
 	ab := cty.ObjectVal(attrs{"a": str("x"), "b": str("y")})

@@ -22,6 +22,15 @@ const (
 // Stored objects omit them if they are null, so that other engines can read the state.
 var Additions = append(extensions(dataSchema), extensions(remoteStateSchema)...)
 
+// Foreign returns the attributes of a type that have outputs of another state, which may be sensitive there
+// without a mark here, and what opens it.
+func Foreign(typeName string) []string {
+	if typeName != remoteStateType {
+		return nil
+	}
+	return []string{"config", "defaults", "outputs"}
+}
+
 func extensions(s *schema.Schema) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Block.Attributes)), func(name string) bool { return !s.Block.Attributes[name].Extension })
 }
