@@ -122,6 +122,38 @@ func TestLateResults(t *testing.T) {
 	}, "test_thing", "")
 }
 
+// TestLateRekey encrypts a late result with the state that does not have it.
+func TestLateRekey(t *testing.T) {
+	opt := stock(t, 1)
+	forced := planned(t, opt, "forced", []int{0})
+	forced.begin()
+	id, err := forced.Begin(storetest.Address("a", 0), "update")
+	if err == nil {
+		err = store.ForceUnlock(t.Context(), manager(t, open(t, opt)), "id-forced")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := state.ObjectChange{Object: storetest.Address("a", 0), Provider: storetest.Provider, New: storetest.Object(t, "late")}
+	if err := forced.Commit(id, change); !errors.Is(err, store.ErrLockLost) {
+		t.Fatalf("committing after force-unlock: got %v, want %v", err, store.ErrLockLost)
+	}
+	opt.Cipher = lenient{}
+	for range 2 {
+		if _, err := store.Rekey(t.Context(), manager(t, open(t, opt))); err != nil {
+			t.Fatal(err)
+		}
+		if got := lateObjects(t, opt); !strings.Contains(got, `"late"`) {
+			t.Errorf("got the late results %q, want the one from before", got)
+		}
+	}
+	var clear int
+	err = connect(t, opt.ConnString).QueryRowContext(t.Context(), `SELECT count(*) FROM mayfly.late WHERE NOT sealed OR position('attributes' in encode(body, 'escape')) > 0`).Scan(&clear)
+	if err != nil || clear > 0 {
+		t.Errorf("got %d late results in clear (%v), want none", clear, err)
+	}
+}
+
 // TestLateFirstState keeps the result of a run that was to make the first state, and makes none.
 func TestLateFirstState(t *testing.T) {
 	opt := postgres.Options{ConnString: server.Start(t).URL(0)}

@@ -371,7 +371,13 @@ func (m *manager) replace(ctx context.Context, f *state.File) error {
 		if err == nil {
 			err = t.replace(c, m.name, f.State)
 		}
-		for _, table := range []string{"members", "salts", "results", "shown_outputs", "late"} {
+		tables := []string{"members", "salts", "results", "shown_outputs"}
+		if f.Serial != c.serial { // else it is the stored state, which is encrypted anew
+			tables = append(tables, "late")
+		} else if err == nil {
+			err = t.sealLate(w)
+		}
+		for _, table := range tables {
 			if err == nil {
 				_, err = t.exec(`DELETE FROM mayfly.`+table+` WHERE workspace = $1`, w)
 			}
