@@ -73,3 +73,24 @@ func TestTurnOfNewExpression(t *testing.T) {
 	s.contains(s.must(two, "output", "more"), `"3"`)
 	s.contains(s.must(two, vars(3, 2, "plan")...), "No changes")
 }
+
+// TestTurnThatCannotBeStored reports an output that has no value which can be stored only with the objects of
+// both runs.
+func TestTurnThatCannotBeStored(t *testing.T) {
+	s := newSite(t, modules+`
+output "ratio" {
+  value = 1 / (tonumber(module.a.value) - tonumber(module.b.value))
+}
+`, map[string]string{"pair/main.tf": pair + outputs})
+	one, two := s.machine(), s.machine()
+	s.must(one, vars(1, 2, "apply", "-auto-approve")...)
+	s.must(one, vars(3, 2, "plan", "-out=p")...)
+	s.must(two, vars(1, 3, "plan", "-out=p")...)
+	s.must(one, "apply", "p")
+	r := s.run(two, "apply", "p")
+	if r.code != 1 {
+		t.Errorf("got the exit status %d, want 1", r.code)
+	}
+	s.contains(r.output, "Output cannot be stored", `output "ratio"`)
+	s.contains(s.must(two, "output", "ratio"), "1")
+}

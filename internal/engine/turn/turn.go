@@ -158,7 +158,7 @@ func (d *due) evaluate(run *eval.Run) state.Evaluated {
 	for _, name := range d.outputs {
 		o := run.Root.Output(name)
 		run.Guard(o.Addr(), func() {
-			if got := output(t, o); got != nil {
+			if got := output(t, run, o); got != nil {
 				out.Outputs[name] = got
 			}
 		})
@@ -177,7 +177,7 @@ func (d *due) evaluate(run *eval.Run) state.Evaluated {
 }
 
 // output returns the value of an output, nil if it has none.
-func output(t *future.Task, o *eval.Value) *state.Output {
+func output(t *future.Task, run *eval.Run, o *eval.Value) *state.Output {
 	o.Prepare(t)
 	if !o.InputsHold(t) || !o.Holds(t) {
 		return nil
@@ -187,8 +187,9 @@ func output(t *future.Task, o *eval.Value) *state.Output {
 		return nil
 	}
 	d, err := value.Seal(v, v.Type(), nil)
-	if err != nil {
-		return nil // as at the step of the output, which has reported it
+	if err != nil { // at the step of the output, with other objects, it may have been different
+		run.Report(diag.At(o.Output().Range, "Output cannot be stored", "The value of output %q cannot be stored: %s.", o.Output().Name, err))
+		return nil
 	}
 	return &state.Output{Value: d, Sensitive: o.Output().Sensitive}
 }
