@@ -67,6 +67,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	defer a.giveUpLate(ctx)()
 	a.apply()
 	a.pool.Shutdown()
+	a.pool.EndBrief()
 	if !req.Plan.Invoking() { // nothing of which is in the state, not even data that was read for it
 		req.State.AddSalts(a.hasher.Made()...)
 		req.State.PutChecks(state.MergeChecks(req.Plan.LastingChecks(), a.run.Checks.Results()))

@@ -72,6 +72,7 @@ func (e *Engine) attempt(ctx context.Context, req PlanRequest) *planner {
 // makeOne makes one attempt at a plan. It returns true if there must be another.
 func (e *Engine) makeOne(p *planner) (again bool) {
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
+	defer p.pool.EndBrief()
 	defer p.pool.Shutdown()
 	return p.makePlan()
 }

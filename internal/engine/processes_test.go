@@ -2,7 +2,9 @@ package engine_test
 
 import (
 	"maps"
+	"os"
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/zclconf/go-cty/cty"
@@ -101,6 +103,30 @@ func TestOneProcessForSavedPlan(t *testing.T) {
 		if n := processes(t, r.applyLog); n != 1 {
 			t.Errorf("%d processes for 1 configuration, want 1", n)
 		}
+	}
+}
+
+// TestEphemeralConfigurationEndsWithPhase asks between plan and apply which providers are running: one that is
+// configured from an ephemeral value must not be.
+func TestEphemeralConfigurationEndsWithPhase(t *testing.T) {
+	t.Parallel()
+	for region, want := range map[string]int{`"plain"`: 1, "var.region": 0, `tofu.applying ? "plain" : "plan"`: 0} {
+		w := newWorld(t, "variable \"region\" {\n  ephemeral = true\n}\nprovider \"sim\" { region = "+region+" }\nresource \"sim_thing\" \"a\" { name = \"a\" }")
+		w.ok(command{vars: map[string]cty.Value{"region": cty.StringVal("plain")}, between: func() {
+			calls, err := w.calls.Read()
+			if err != nil {
+				t.Fatal(err)
+			}
+			running := map[int]bool{}
+			for _, c := range calls.Calls(simlog.Filter{RPC: "ConfigureProvider"}) {
+				if p, err := os.FindProcess(c.Begin.PID); err == nil && p.Signal(syscall.Signal(0)) == nil {
+					running[c.Begin.PID] = true
+				}
+			}
+			if len(running) != want {
+				t.Errorf("region = %s: got %d configured processes between plan and apply, want %d", region, len(running), want)
+			}
+		}})
 	}
 }
 

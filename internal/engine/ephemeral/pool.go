@@ -79,7 +79,8 @@ type Pool struct {
 	// put off openings.
 	Deferring bool
 
-	durable sync.Map // *eval.ProviderObject → *future.Cell[provider.Reader], those without ephemeral values
+	durable sync.Map // *eval.ProviderObject → *future.Cell[provider.Reader], those that open nothing
+	brief   brief
 }
 
 // content is a thing in the pool: an ephemeral object or a provider.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -58,22 +59,26 @@ func (p *Pool) shared(t *future.Task, po *eval.ProviderObject) provider.Reader {
 	return got
 }
 
-// durableProvider returns the provider for a configuration without ephemeral values: the one that was
-// configured alike before, by whatever run, or a new one.
+// durableProvider returns the provider for a configuration that opens nothing: the one that was configured
+// alike before, by whatever run, or a new one. One that is configured from an ephemeral variable or from
+// tofu.applying is new, and EndBrief ends it.
 func (p *Pool) durableProvider(t *future.Task, po *eval.ProviderObject) (provider.Provider, diag.List) {
 	if po.Borrows() {
 		return p.borrowingProvider(t, po)
 	}
-	config, waits, diags := p.configuration(t, nil, po)
-	if diags.HasErrors() || waits {
+	config, of, diags := p.configuration(t, nil, po)
+	if diags.HasErrors() || of.waits {
 		return nil, diags
 	}
 	start := func() (provider.Provider, diag.List) { return p.start(po, config) }
 	reuse := start
-	if config.IsWhollyKnown() {
+	if config.IsWhollyKnown() && !of.ephemeral {
 		reuse = func() (provider.Provider, diag.List) { return p.opt.Providers.Reuse(po.Addr, config, start) }
 	}
 	got, more := reuse()
+	if of.ephemeral && got != nil {
+		p.brief.add(got)
+	}
 	return got, append(diags, more...)
 }
 
@@ -83,24 +88,55 @@ func (p *Pool) borrowingProvider(t *future.Task, po *eval.ProviderObject) (provi
 	b := &borrower{Pool: p}
 	b.Opened = eval.NewOpened(b)
 	defer b.end()
-	config, waits, diags := p.configuration(t, b.Opened, po)
-	if diags.HasErrors() || b.failed || waits {
+	config, of, diags := p.configuration(t, b.Opened, po)
+	if diags.HasErrors() || b.failed || of.waits {
 		return nil, diags
 	}
 	got, more := p.start(po, config)
 	return got, append(diags, more...)
 }
 
-// configuration returns the configuration of a provider without its marks. In a pool that defers, waits is
-// set if it has unknown parts: there is no provider before a later plan then. Parts that are made of values
-// which only this run has do not count, since a later plan does not have them.
-func (p *Pool) configuration(t *future.Task, o *eval.Opened, po *eval.ProviderObject) (config cty.Value, waits bool, diags diag.List) {
+// nature is what matters of the configuration of a provider besides its value.
+type nature struct {
+	// waits says, in a pool that defers, that there are unknown parts: there is no provider before a later plan
+	// then. Parts that are made of values which only this run has do not count, since a later plan does not
+	// have them.
+	waits     bool
+	ephemeral bool // a part is
+}
+
+// configuration returns the configuration of a provider without its marks.
+func (p *Pool) configuration(t *future.Task, o *eval.Opened, po *eval.ProviderObject) (config cty.Value, of nature, diags diag.List) {
 	cfg, diags := po.EvalBody(t, o)
-	waits = p.Deferring && !value.KnownOnceMade(cfg)
+	of = nature{waits: p.Deferring && !value.KnownOnceMade(cfg), ephemeral: value.Contains(cfg, value.Ephemeral)}
 	if made := value.MadeOf(cfg); len(made) > 0 && !diags.HasErrors() {
 		diags = append(diags, p.opt.Computed("The configuration of "+po.Addr.String(), made).InConfigBody(po.Body()).WithAddress(po.Addr.String())...)
 	}
-	return p.opt.Leaks.Reveal(leak.Source{Kind: leak.Configuration, Address: po.Addr.String(), Use: p.opt.LeakUse}, cfg, po.Type()), waits, diags
+	return p.opt.Leaks.Reveal(leak.Source{Kind: leak.Configuration, Address: po.Addr.String(), Use: p.opt.LeakUse}, cfg, po.Type()), of, diags
+}
+
+// brief are the providers that end with the phase that has configured them.
+type brief struct {
+	mu        sync.Mutex
+	providers []provider.Provider
+}
+
+func (b *brief) add(p provider.Provider) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.providers = append(b.providers, p)
+}
+
+// EndBrief ends the providers that are configured from ephemeral values without an ephemeral resource: they
+// must not run while a question waits for its answer, or in another phase. Nothing may use a provider of the
+// pool any more.
+func (p *Pool) EndBrief() {
+	p.brief.mu.Lock()
+	defer p.brief.mu.Unlock()
+	for _, got := range p.brief.providers {
+		p.opt.Providers.End(got)
+	}
+	p.brief.providers = nil
 }
 
 // start starts and configures a provider. config has no marks.
@@ -160,12 +196,12 @@ func (s *Session) leasedProvider(t *future.Task, h *holding, po *eval.ProviderOb
 // openProvider starts a provider and configures it with the values that s holds open; nil for one that must
 // wait. False says that it failed, which was reported.
 func (p *Pool) openProvider(t *future.Task, s *Session, po *eval.ProviderObject) (provider.Provider, bool) {
-	config, waits, diags := p.configuration(t, s.Opened, po)
+	config, of, diags := p.configuration(t, s.Opened, po)
 	p.run.Report(diags)
 	if diags.HasErrors() || s.failed {
 		return nil, false
 	}
-	if waits {
+	if of.waits {
 		return nil, true
 	}
 	got, diags := p.start(po, config)
