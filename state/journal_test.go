@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -268,42 +267,6 @@ func TestJournalErrorsStick(t *testing.T) {
 	if err := l.Commit(id); err == nil {
 		t.Error("an operation ends twice")
 	}
-}
-
-// TestGroupCommit: calls that come while the file is synchronised share the next synchronisation, and no call
-// returns before its own record is durable.
-func TestGroupCommit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, file := newLog(t, testFile())
-		file.syncTime = 10 * time.Millisecond
-		var wg sync.WaitGroup
-		const calls = 100
-		for i := range calls {
-			wg.Go(func() {
-				a := at(fmt.Sprint("n", i), addr.NoKey)
-				id, err := l.Begin(a, "create")
-				if err != nil {
-					t.Error(err)
-				}
-				if err := l.Commit(id, ObjectChange{Object: a, Provider: testProvider, New: object(t, "x")}); err != nil {
-					t.Error(err)
-				}
-				file.mu.Lock()
-				defer file.mu.Unlock()
-				if !bytes.Contains(file.buf.Bytes()[:file.durable], fmt.Appendf(nil, `{"commit":{"id":%d,`, id)) {
-					t.Errorf("operation %d is not durable", id)
-				}
-			})
-		}
-		wg.Wait()
-		if file.syncs > 10 {
-			t.Errorf("%d calls took %d synchronisations", 2*calls, file.syncs)
-		}
-		r, err := replay(testFile(), file.buf.Bytes())
-		if err != nil || r.Changes != calls || len(r.Unfinished) != 0 {
-			t.Errorf("replayed: got %+v, %v, want %d changes", r, err, calls)
-		}
-	})
 }
 
 // journalOf writes a journal with random changes and returns it with the lengths at which it was durable and

@@ -106,8 +106,8 @@ func TestOneProcessForSavedPlan(t *testing.T) {
 	}
 }
 
-// TestEphemeralConfigurationEndsWithPhase asks between plan and apply which providers are running: one that is
-// configured from an ephemeral value must not be.
+// TestEphemeralConfigurationEndsWithPhase looks between plan and apply for running providers: one that is
+// configured from an ephemeral value must not run.
 func TestEphemeralConfigurationEndsWithPhase(t *testing.T) {
 	t.Parallel()
 	for region, want := range map[string]int{`"plain"`: 1, "var.region": 0, `tofu.applying ? "plain" : "plan"`: 0} {

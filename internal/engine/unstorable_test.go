@@ -235,6 +235,21 @@ func TestUnstorableAnswersOfOtherCalls(t *testing.T) {
 	}
 }
 
+// TestUnstorableKnownAttribute has a provider return a value that cannot be stored for an attribute that the
+// configuration sets: one error says so, and none that the result is not as planned.
+func TestUnstorableKnownAttribute(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `resource "sim_thing" "x" { name = "x" }`)
+	w.launcher = &spoiling{Launcher: w.processes(), apply: func(_ provider.ApplyRequest, resp provider.ApplyResponse, diags diag.List) (provider.ApplyResponse, diag.List) {
+		resp.New = replaced(resp.New, map[string]cty.Value{"name": cty.StringVal("x\xff")})
+		return resp, diags
+	}}
+	r := w.run(command{})
+	if got := r.diags(); r.errors() != 1 || !strings.Contains(got[len(got)-1].Detail, "cannot be stored") {
+		t.Errorf("got %v, want one error, about a value that cannot be stored", got)
+	}
+}
+
 // TestPrefixOfPlannedValueIsNotStored has a provider that plans a text that begins with a secret. It is not
 // part of the plan, which is as good without it.
 func TestPrefixOfPlannedValueIsNotStored(t *testing.T) {

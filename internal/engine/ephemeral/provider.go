@@ -96,11 +96,11 @@ func (p *Pool) borrowingProvider(t *future.Task, po *eval.ProviderObject) (provi
 	return got, append(diags, more...)
 }
 
-// nature is what matters of the configuration of a provider besides its value.
+// nature has properties of the configuration of a provider besides its value.
 type nature struct {
-	// waits says, in a pool that defers, that there are unknown parts: there is no provider before a later plan
-	// then. Parts that are made of values which only this run has do not count, since a later plan does not
-	// have them.
+	// waits says, in a pool that defers, that there are unknown parts: there is no provider before a later
+	// plan then. Parts that are made of values which only this run has do not count, since a later plan does
+	// not have them.
 	waits     bool
 	ephemeral bool // a part is
 }

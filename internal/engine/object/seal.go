@@ -181,7 +181,7 @@ func (op *Op) StateObject(v cty.Value, paths []cty.Path, private []byte, identit
 }
 
 // hidden returns the paths of attributes that the schema calls sensitive, not nil if there are none, and of
-// those that have what another state has.
+// those with content of another state.
 func (op *Op) hidden(v cty.Value) []cty.Path {
 	out := []cty.Path{}
 	if op.Schema.Block.HasSensitive() {

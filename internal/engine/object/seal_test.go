@@ -257,8 +257,8 @@ func builtinFixture(t *testing.T, of addr.Provider, typeName string) *fixture {
 	return f
 }
 
-// TestShownOfAnotherState has views show nothing of another state, whose sensitive outputs have no marks here,
-// and nothing of what opens it.
+// TestShownOfAnotherState has views show nothing of another state, whose sensitive outputs have no marks
+// here, and no arguments that open it.
 func TestShownOfAnotherState(t *testing.T) {
 	for name, row := range map[string]struct {
 		of        addr.Provider

@@ -23,7 +23,7 @@ const (
 var Additions = append(extensions(dataSchema), extensions(remoteStateSchema)...)
 
 // Foreign returns the attributes of a type that have outputs of another state, which may be sensitive there
-// without a mark here, and what opens it.
+// without a mark here, and the arguments that open it.
 func Foreign(typeName string) []string {
 	if typeName != remoteStateType {
 		return nil

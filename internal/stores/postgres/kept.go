@@ -93,7 +93,7 @@ func (m *manager) commitKept(ctx context.Context) (found *store.Recovered, err e
 	if m.store.opt.Dir == "" {
 		return nil, nil
 	}
-	entries, _ := os.ReadDir(m.store.opt.Dir) // what cannot be read has no files of this user
+	entries, _ := os.ReadDir(m.store.opt.Dir) // a directory that cannot be read has no files of this user
 	for _, e := range entries {
 		if is, err := filepath.Match(fmt.Sprintf(m.store.keptPattern(m.name), "*"), e.Name()); !is || err != nil {
 			continue
@@ -101,7 +101,7 @@ func (m *manager) commitKept(ctx context.Context) (found *store.Recovered, err e
 		path := filepath.Join(m.store.opt.Dir, e.Name())
 		n, err := m.commitFile(ctx, path)
 		if pe, is := errors.AsType[*pq.Error](err); is && pe.Code == "42501" {
-			continue // a planner sees what runs on other machines see; the objects stay claimed
+			continue // a planner sees the rows, as runs on other machines do; the objects stay claimed
 		}
 		if errors.Is(err, store.ErrLockLost) {
 			return nil, fmt.Errorf("the file %s has results of a run that the database has no record of any more. Compare a plan with the real objects, after you have moved the file away", path)

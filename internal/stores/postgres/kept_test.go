@@ -181,8 +181,8 @@ func TestKeptOfNoRun(t *testing.T) {
 	}
 }
 
-// TestKeptBesidePlanner has a user who may only read plan beside results that only another user can commit. The
-// directory has a name with a meaning in patterns.
+// TestKeptBesidePlanner has a user who may only read plan beside results that only another user can commit.
+// The directory has a name with a meaning in patterns.
 func TestKeptBesidePlanner(t *testing.T) {
 	s := server.Start(t)
 	opt := postgres.Options{ConnString: s.URL(0), Lease: time.Second, Dir: filepath.Join(t.TempDir(), "kept[1]")}

@@ -376,7 +376,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestOtherTables says what to do about tables with a known number that are other ones.
+// TestOtherTables gives advice about tables with a known number that are other ones.
 func TestOtherTables(t *testing.T) {
 	for _, statement := range []string{`ALTER TABLE mayfly.results RENAME TO outputs`, `ALTER TABLE mayfly.objects RENAME COLUMN sealed TO encrypted`} {
 		opt := stock(t, 1)
