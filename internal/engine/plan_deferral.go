@@ -214,10 +214,14 @@ func foreseen(op *objectOp, cfg cty.Value) (cty.Value, []cty.Path) {
 }
 
 // generic plans the generic instance of a block whose instances are unknown, so that mistakes in the block
-// are found. It opens nothing.
+// are found. It opens nothing. One that depends on an excluded object is left out.
 func (de *deferrer) generic(t *future.Task, in *eval.Instance) cty.Value {
 	in.Prepare(t)
 	op, deps, mode := de.planner.instanceOp(in), in.Deps(t), in.Config().Addr.Mode
+	if de.planner.restrict.excludes(t, in, deps) {
+		de.planner.restrict.leave(in.Addr())
+		return unknownObject(in)
+	}
 	why := later{plan.DeferredCountUnknown, de.unsettled(in.Resource.RepetitionDeps(t))}
 	po, planned := in.Provider(t), cty.NilVal
 	cfg, diags := in.EvalBody(t, eval.NewOpened(nil))

@@ -75,7 +75,7 @@ func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 	opt.Condition = func(of string, made []value.Computed) { noteCondition(p.computed, of, made) }
 	opt.MildConditions = req.Mode == plan.RefreshOnly // the real objects are recorded even if they fail their conditions
 	if len(req.Excludes) > 0 {
-		opt.Excluded = p.selection.LeavesOutAll
+		opt.Excluded = p.restrict.leavesOutAll
 	}
 	opt.Deferring, opt.Undecided = req.AllowDeferral, p.deferral.set.AddBlock
 	p.startRun(eval.NewRun(req.Config, opt))

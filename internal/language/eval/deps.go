@@ -96,7 +96,7 @@ func (f flattener) reads(r *reads) {
 			sub := &reads{}
 			c.block.Exprs(sub.adder(c.module.scope(f.t), blocks.Reading))
 			f.reads(sub)
-			if c.isExcluded() && c.expand(f.t, nil).failed || c.Undecided(f.t) { // dependents of anything in it are left out too
+			if c.leftOut(f.t) || c.Undecided(f.t) { // dependents of anything in it are left out too
 				f.deps[plan.Dep{Resource: addr.AbsResource{Module: c.Addr()}}] = struct{}{}
 			}
 		}

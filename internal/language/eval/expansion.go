@@ -51,8 +51,10 @@ type expansion struct {
 	// failed is set if the instances are unknown, for a reason that was reported. There are no keys then.
 	failed bool
 	// undecided is set if the instances will be known only after apply. The expansion has failed then too,
-	// without a report if the block is left out or deferred.
+	// without a report if the block is deferred.
 	undecided bool
+	// leftOut is set if the instances are unknown and the block is left out.
+	leftOut bool
 	// generic is set while validating, when one instance without a key represents all of them.
 	generic bool
 }
@@ -114,18 +116,22 @@ func (r *expander) evaluate(t *future.Task) *expansion {
 		return singleExpansion
 	}
 	undecided := slices.ContainsFunc(diags, diag.Diagnostic.AboutUnknown)
-	if undecided {
+	leftOut := undecided && r.isExcluded(t)
+	switch {
+	case leftOut:
+		run.undecided.add(r.block)
+	case undecided:
 		r.noteUndecided()
 		r.reportUndecided(diags)
 		run.undecided.add(r.block)
-	} else {
+	default:
 		run.Report(diags.WithAddress(r.name))
 	}
 	if run.opt.Phase == Validating { // despite errors, so that errors in the block itself are reported too
 		return &expansion{form: e.form, keys: []addr.Key{addr.NoKey}, generic: true}
 	}
 	if diags.HasErrors() {
-		return &expansion{form: e.form, failed: true, undecided: undecided}
+		return &expansion{form: e.form, failed: true, undecided: undecided && !leftOut, leftOut: leftOut}
 	}
 	run.cover(coverage.Repetition, r.repeat.Expr().Range(), coverage.If(len(e.keys) > 0))
 	return e
@@ -450,10 +456,10 @@ func (r *expander) expandEnabled(t *future.Task) (*expansion, diag.List) {
 }
 
 // reportUndecided reports that the instances of a block are not known yet. It reports nothing if the block
-// is excluded or deferred, or if the cause was reported: an error, or another block with unknown instances.
+// is deferred, or if the cause was reported: an error, or another block with unknown instances.
 func (r *expander) reportUndecided(diags diag.List) {
 	run := r.module.run
-	if run.opt.Deferring && !r.isAction() || r.isExcluded() || run.Diags.HasCertainErrors() {
+	if run.opt.Deferring && !r.isAction() || run.Diags.HasCertainErrors() {
 		return
 	}
 	if !r.module.block.RepetitionNeeds(r.repeat, func(n blocks.Node) bool { return run.undecided.has(n) }) {
@@ -461,8 +467,14 @@ func (r *expander) reportUndecided(diags diag.List) {
 	}
 }
 
-// isExcluded reports whether the block is left out as a whole.
-func (r *expander) isExcluded() bool {
+// isExcluded reports whether the block is left out as a whole, by itself or because its instances depend on
+// something that is.
+func (r *expander) isExcluded(t *future.Task) bool {
 	of := r.module.run.opt.Excluded
-	return of != nil && r.target != nil && of(*r.target)
+	if of == nil || r.target == nil {
+		return false
+	}
+	needs := &reads{}
+	needs.addExprs(r.module.scope(t), r.repeat.Expr())
+	return of(*r.target, needs.deps(t, nil))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval/coverage"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
+	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -69,9 +70,9 @@ type Options struct {
 	// Recorded returns the keys of managed and data resources, in place of their repetition arguments. It
 	// returns none if nothing is known of a resource. If Recorded is nil, the arguments decide.
 	Recorded func(addr.AbsResource) []addr.Key
-	// Excluded reports whether a resource or module call is left out as a whole, in which case unknown
-	// instances are not an error. Nil means that none is.
-	Excluded func(addr.Target) bool
+	// Excluded reports whether a resource or module call, whose instances the given dependencies decide, is
+	// left out as a whole: unknown instances are neither an error nor deferred then. Nil means that none is.
+	Excluded func(of addr.Target, needs []plan.Dep) bool
 	// Deferring says that instances that will be known only after apply, and an unknown import id, are not an
 	// error. A block with such instances has none but a generic one: see Resource.Generic.
 	Deferring bool

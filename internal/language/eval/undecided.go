@@ -18,6 +18,11 @@ func (r *expander) undecided(t *future.Task) bool {
 	return r.module.run.opt.Deferring && r.expand(t, nil).undecided
 }
 
+// leftOut reports whether a block with unknown instances is left out.
+func (r *expander) leftOut(t *future.Task) bool {
+	return r.module.run.opt.Excluded != nil && r.expand(t, nil).leftOut
+}
+
 // noteUndecided tells the host of a run that defers that a block is deferred.
 func (r *expander) noteUndecided() {
 	opt, defers := &r.module.run.opt, false
