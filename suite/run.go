@@ -140,7 +140,8 @@ func (r *fileRun) carryOut(ctx context.Context, out *Run, op *mayfly.Operation, 
 }
 
 // applyRounds applies a plan and, if the run converges, all that are needed after it. rounds is nil if it
-// does not.
+// does not. Only the results of checks and assertions in the last round count: before it, there may be objects
+// that they are about and that are not made yet.
 func applyRounds(ctx context.Context, op *mayfly.Operation, rounds *mayfly.Rounds, planned *plan.Plan, vars mayfly.Variables) (*mayfly.Applied, diag.List) {
 	opt := mayfly.ApplyOptions{Variables: vars}
 	if rounds == nil {
@@ -149,7 +150,7 @@ func applyRounds(ctx context.Context, op *mayfly.Operation, rounds *mayfly.Round
 	applied, diags := rounds.Apply(ctx, opt)
 	for !diags.HasErrors() && !rounds.Done() {
 		_, more := rounds.Plan(ctx)
-		if diags = append(diags, more...); more.HasErrors() {
+		if diags = append(withoutChecks(diags), withoutChecks(more)...); more.HasErrors() {
 			break
 		}
 		applied, more = rounds.Apply(ctx, opt)
@@ -191,11 +192,14 @@ func (r *Run) Command() string {
 	return "apply"
 }
 
-// withoutChecks leaves out the results of checks: applying the plan evaluates them again.
+// withoutChecks leaves out the results of checks and assertions: applying the plan evaluates them again.
 func withoutChecks(diags diag.List) diag.List {
 	return slices.DeleteFunc(slices.Clone(diags), func(d diag.Diagnostic) bool {
-		_, is := d.Extra.(diag.CheckWarning)
-		return is && d.Severity == diag.Warning
+		switch d.Extra.(type) {
+		case diag.CheckWarning, diag.Assertion:
+			return d.Severity == diag.Warning
+		}
+		return false
 	})
 }
 

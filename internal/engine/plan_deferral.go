@@ -94,7 +94,7 @@ func (de *deferrer) lacking(t *future.Task, s *ephemeral.Session) (deps []plan.D
 	for _, in := range s.OutOfReach() {
 		deps = append(deps, de.unsettled(in.Deps(t))...)
 	}
-	return deps
+	return append(deps, s.PutOff()...)
 }
 
 // later says that an object is left to a later plan, and why.
@@ -107,7 +107,7 @@ type later struct {
 func (de *deferrer) answered(t *future.Task, s *ephemeral.Session, op *objectOp, po *eval.ProviderObject, deps []plan.Dep) *later {
 	switch {
 	case s.Unconfigured():
-		waits := de.unsettled(po.Deps(t))
+		waits := append(de.unsettled(po.Deps(t)), s.PutOff()...)
 		if len(waits) == 0 {
 			waits = de.unsettled(deps)
 		}

@@ -100,13 +100,15 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 	ok = false
 	var v cty.Value
 	ip.walk.inSession(t, in, event.OpPlan, func(s *ephemeral.Session) {
-		defer ip.walk.events.BeginDetail(event.OpPlan, ip.Obj, &ok)()
+		decided := false
+		defer ip.walk.events.BeginDetail(event.OpPlan, ip.Obj, &decided)()
 		end := ip.StartSpan("plan object", plan.NoOp)
 		v, ok = ip.planWith(s)
 		if ip.change != nil {
 			trace.Of(ip.Ctx).Set(trace.Action, ip.change.Action.String())
 		}
-		end(ok)
+		decided = ok || ip.later != nil
+		end(decided)
 	})
 	if ip.later != nil {
 		return putOffInstance(ip)

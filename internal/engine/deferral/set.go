@@ -138,11 +138,12 @@ func (s *Set) Touched(deps []plan.Dep) []plan.Dep {
 	return out
 }
 
-// named returns the objects that an entry waits for, without itself, calls around it and ephemeral resources.
+// named returns the objects that an entry waits for, without itself, calls around it and
+// ephemeral resources with unknown instances.
 func (s *Set) named(d *plan.Deferral) (out []plan.Dep) {
 	for _, w := range d.WaitsFor {
 		switch {
-		case w.Resource == d.Change.Addr.Abs() && (w.All || w.Key == d.Change.Addr.Key), w.Resource.Resource.Mode == addr.Ephemeral:
+		case w.Resource == d.Change.Addr.Abs() && (w.All || w.Key == d.Change.Addr.Key), w.All && w.Resource.Resource.Mode == addr.Ephemeral:
 		case w.Resource.Resource.Type != "":
 			out = append(out, w)
 		case !within(d.Change.Addr.Module, w.Resource.Module):

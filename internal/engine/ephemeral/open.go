@@ -86,7 +86,7 @@ func (o *opener) open() (thing lease.Thing[content], err error) {
 	config := o.opt.Leaks.Reveal(leak.Source{Kind: leak.Other, Address: o.in.Addr().String()}, cfg, o.block().Type())
 	if o.lacks() {
 		used = true
-		return o.unreachable(), nil
+		return o.unreachable(o.s.putOff...), nil
 	}
 	if !config.IsWhollyKnown() || o.s.rules.pending(o.t, o.in) {
 		thing, err = o.deferred(config)
@@ -98,7 +98,7 @@ func (o *opener) open() (thing lease.Thing[content], err error) {
 	}
 	if o.p == nil && o.s.unconfigured {
 		used = true
-		return o.unreachable(), nil
+		return o.unreachable(o.s.putOff...), nil
 	}
 	if o.p == nil {
 		return thing, errReported
@@ -190,7 +190,7 @@ func (o *opener) callOpen(given, config cty.Value) (thing lease.Thing[content], 
 	}
 	o.report(diags)
 	if !diags.HasErrors() && o.putOff(resp) {
-		return o.unreachable(), nil
+		return o.unreachable(o.in), nil
 	}
 	if diags.HasErrors() || !o.in.Postconditions(o.t, o.s.Opened, o.mark(resp.Result)) {
 		return thing, errReported

@@ -90,6 +90,7 @@ type content struct {
 	fresh    func() bool // of a provider: whether its configuration may still be used, renewing instances if it is time
 	// outOfReach is set of an instance that cannot be opened before a later plan.
 	outOfReach bool
+	putOff     []*eval.Instance // the instances whose providers have put off their opening, for which this cannot be had
 }
 
 // NewPool returns a pool in which nothing is open.

@@ -178,7 +178,7 @@ func (s *Session) leasedProvider(t *future.Task, h *holding, po *eval.ProviderOb
 		}
 		used = true
 		if got == nil {
-			return lease.Thing[content]{Value: content{provider: unconfigured, fresh: inner.Fresh}, Close: func(context.Context) {}, After: inner.End}, nil
+			return lease.Thing[content]{Value: content{provider: unconfigured, fresh: inner.Fresh, putOff: inner.putOff}, Close: func(context.Context) {}, After: inner.End}, nil
 		}
 		return lease.Thing[content]{
 			Value: content{provider: got, fresh: inner.Fresh},
@@ -189,7 +189,7 @@ func (s *Session) leasedProvider(t *future.Task, h *holding, po *eval.ProviderOb
 	if !ok || !v.fresh() {
 		return nil
 	}
-	h.checks = append(h.checks, v.fresh)
+	h.checks, h.putOff = append(h.checks, v.fresh), append(h.putOff, v.putOff...)
 	return h.known(v.provider)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/lease"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/plan"
 )
 
 // unconfigured stands for a provider whose configuration has unknown parts, in a pool that defers. It is
@@ -31,15 +32,24 @@ func (s *Session) Unconfigured() bool { return s.unconfigured }
 // plan. Their objects are unknown.
 func (s *Session) OutOfReach() []*eval.Instance { return s.outOfReach }
 
+// PutOff returns the dependencies on the instances that the session lacks because their providers have put
+// off opening them.
+func (s *Session) PutOff() (deps []plan.Dep) {
+	for _, in := range s.putOff {
+		deps = append(deps, plan.Dep{Resource: in.Addr().Abs(), Key: in.Addr().Key})
+	}
+	return deps
+}
+
 func (r *Rules) outOfReach(t *future.Task, in *eval.Instance) bool {
 	return r.OutOfReach != nil && r.OutOfReach(t, in)
 }
 
-// unreachable returns the result for an instance that cannot be opened before a later plan: its object is
-// unknown.
-func (o *opener) unreachable() lease.Thing[content] {
+// unreachable returns the result for an instance that cannot be opened before a later plan, because
+// the providers of the given instances have put off opening them, if there are any: its object is unknown.
+func (o *opener) unreachable(putOff ...*eval.Instance) lease.Thing[content] {
 	return lease.Thing[content]{
-		Value: content{object: eval.Unopened(o.in), outOfReach: true},
+		Value: content{object: eval.Unopened(o.in), outOfReach: true, putOff: putOff},
 		Close: func(context.Context) {},
 		After: o.s.End,
 	}

@@ -68,6 +68,7 @@ type holding struct {
 
 	unconfigured bool             // a provider's configuration has unknown parts
 	outOfReach   []*eval.Instance // instances that cannot be opened before a later plan
+	putOff       []*eval.Instance // instances behind these whose providers have put off their opening
 }
 
 // take adds the leases of another one.
@@ -77,6 +78,7 @@ func (h *holding) take(o *holding) {
 	h.failed = h.failed || o.failed
 	h.unconfigured = h.unconfigured || o.unconfigured
 	h.outOfReach = append(h.outOfReach, o.outOfReach...)
+	h.putOff = append(h.putOff, o.putOff...)
 }
 
 // NewSession starts a session of the operation whose turn it is. user is the user of the opened instances: an
@@ -222,6 +224,7 @@ func (s *Session) instance(t *future.Task, h *holding, in *eval.Instance) cty.Va
 	}
 	if v.outOfReach {
 		h.outOfReach = append(h.outOfReach, in)
+		h.putOff = append(h.putOff, v.putOff...)
 		return v.object
 	}
 	h.checks = append(h.checks, func() (fresh bool) {

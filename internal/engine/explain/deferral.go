@@ -88,6 +88,8 @@ func whyDeferred(e *Explainer, d *plan.Deferral) []Point {
 			p.Text += ", which " + headlines[list[0].Action]
 		} else if isDeferred(e, dep) {
 			p.Text += ", which is deferred too"
+		} else if dep.Resource.Resource.Mode == addr.Ephemeral {
+			p.Text += ", whose provider cannot open it yet"
 		}
 		if b != nil {
 			p.Place, p.Chain = e.wayTo(b, dep.Resource.Instance(dep.Key))

@@ -37,7 +37,11 @@ func (m *Memory) Stuck(p *plan.Plan) diag.List {
 		}
 		text.WriteString(".")
 	}
-	text.WriteString("\n\nEverything else has been applied. " + wayOn(p.Deferrals))
+	text.WriteString("\n\n")
+	if last != nil {
+		text.WriteString("Everything else has been applied. ")
+	}
+	text.WriteString(wayOn(p.Deferrals))
 	return diag.Errorf("No progress", "%s", text.String())
 }
 
@@ -47,6 +51,10 @@ func wayOn(deferrals []*plan.Deferral) string {
 	for _, d := range deferrals {
 		answered = answered || len(d.WaitsFor) == 0
 		for _, w := range d.WaitsFor {
+			if w.Resource.Resource.Mode == addr.Ephemeral { // its provider has put off opening it
+				answered = true
+				continue
+			}
 			itself := slices.ContainsFunc(deferrals, func(o *plan.Deferral) bool { return w.MayRefer(o.Change.Addr) })
 			changes = changes || !itself
 		}
@@ -56,7 +64,7 @@ func wayOn(deferrals []*plan.Deferral) string {
 		text = "If an object that others wait for changes in every plan, such as one with an argument that is never the same, make it stay as it is. Otherwise use values that are known in advance."
 	}
 	if answered {
-		text = "An object that waits for nothing is put off by its provider: see its documentation for what has to exist, or to be known, before. " + text
+		text = "An object that waits for nothing is put off by its provider, and so is an ephemeral resource that others wait for: see its documentation for what has to exist, or to be known, before. " + text
 	}
 	return text
 }
