@@ -113,6 +113,8 @@ type Unknown struct {
 	// Exclude is the argument of the option -exclude that leaves out the block that needs the value, "" if
 	// none does.
 	Exclude string
+	// Also has the arguments for the other blocks that need it, as the resources that trigger one action do.
+	Also []string
 }
 
 // AboutUnknown reports whether the Extra of d is Unknown.

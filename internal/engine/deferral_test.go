@@ -393,6 +393,57 @@ resource "sim_thing" "user" {
 	}
 }
 
+// TestDeferredActionInstances defers the change that triggers an action whose instances are not known: they
+// depend on something that is deferred, or that the plan changes.
+func TestDeferredActionInstances(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		repeat, key, waits string
+		excluded           string // a block without which there is no need for the action
+	}{
+		"deferred":  {"count = length(sim_thing.u)", "0", "sim_thing.u", "sim_thing.u"},
+		"undecided": {"for_each = toset([sim_thing.base.id])", `"base-1"`, "sim_thing.base", "sim_thing.t"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, `
+resource "sim_thing" "base" { name = "base" }
+resource "sim_thing" "u" {
+  for_each = toset([sim_thing.base.id])
+  name     = "u"
+}
+action "sim_note" "n" {
+  `+test.repeat+`
+  config { name = "noted" }
+}
+resource "sim_thing" "t" {
+  name = "t"
+  lifecycle {
+    action_trigger {
+      events  = [after_create]
+      actions = [action.sim_note.n[`+test.key+`]]
+    }
+  }
+}
+resource "sim_thing" "user" {
+  name = "user"
+  json = jsonencode(sim_thing.t.id)
+}`)
+			w.fails(command{}, "Invalid", "for_each")
+			w.ok(command{excludes: []string{"sim_thing.u", test.excluded}, planOnly: true}).plans("sim_thing.base create")
+			w.ok(command{deferral: true}).defers(
+				"sim_thing.t create deferred_prereq "+test.waits,
+				`sim_thing.u["*"] create instance_count_unknown sim_thing.base`,
+				"sim_thing.user create deferred_prereq sim_thing.t",
+			)
+			w.exists("base")
+			if r := w.ok(command{deferral: true}).defers(); len(r.plan.Invocations) != 1 {
+				t.Errorf("invocations: got %d, want 1", len(r.plan.Invocations))
+			}
+		})
+	}
+}
+
 // TestDependencyOnUndecidedModule keeps the recorded dependencies of an object that stays as it is, while the
 // instances of a module that it depends on are unknown.
 func TestDependencyOnUndecidedModule(t *testing.T) {

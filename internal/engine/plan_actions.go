@@ -109,6 +109,9 @@ func planTrigger(p *planner, t *future.Task, in *eval.Instance, tr eval.ActionTr
 		action, diags := tr.Action(t, position)
 		p.run.Report(diags)
 		if action == nil {
+			if len(diags) == 0 && p.req.AllowDeferral {
+				p.deferral.withTrigger(&of, later{plan.DeferredPrereq, p.deferral.unsettled(tr.ActionDeps(t, position))})
+			}
 			continue
 		}
 		inv := of
@@ -207,9 +210,7 @@ func triggerDeps(t *future.Task, in *eval.Instance) (deps []plan.Dep) {
 	for _, tr := range eval.ActionTriggers(in) {
 		deps = append(deps, tr.ConditionDeps(t)...)
 		for position := range tr.Config.Actions {
-			if action, _ := tr.Action(t, position); action != nil {
-				deps = append(deps, action.Deps(t)...)
-			}
+			deps = append(deps, tr.ActionDeps(t, position)...)
 		}
 	}
 	return slices.DeleteFunc(deps, func(d plan.Dep) bool { return d.Resource == in.Addr().Abs() })

@@ -77,7 +77,7 @@ func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 	if len(req.Excludes) > 0 {
 		opt.Excluded = p.restrict.leavesOutAll
 	}
-	opt.Deferring, opt.Undecided = req.AllowDeferral, p.deferral.set.AddBlock
+	opt.Deferring, opt.Undecided = req.AllowDeferral && len(req.Invoke) == 0, p.deferral.set.AddBlock
 	p.startRun(eval.NewRun(req.Config, opt))
 	return p
 }

@@ -227,8 +227,8 @@ func (c *readChecker) instanceUnits(a addr.Instance) []unit {
 			},
 			reads: func(r *eval.Run, t *future.Task) []plan.Dep {
 				deps := eval.ActionTriggers(of(r))[i].ConditionDeps(t)
-				for _, action := range actions(r, t) {
-					deps = append(deps, action.Deps(t)...)
+				for n := range tr.Config.Actions {
+					deps = append(deps, eval.ActionTriggers(of(r))[i].ActionDeps(t, n)...)
 				}
 				return deps
 			},

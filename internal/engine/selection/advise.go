@@ -1,6 +1,8 @@
 package selection
 
 import (
+	"slices"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 )
@@ -13,7 +15,7 @@ func Advise(diags diag.List, excludes []addr.Target, advice string) diag.List {
 	last := 0
 	for i, d := range sorted {
 		if unknown, ok := d.Extra.(diag.Unknown); ok && unknown.Exclude != "" {
-			blocks, last = append(blocks, unknown.Exclude), i
+			blocks, last = append(append(blocks, unknown.Exclude), unknown.Also...), i
 		}
 	}
 	if len(blocks) == 0 {
@@ -33,12 +35,14 @@ func adviseExclude(blocks []string, excludes []addr.Target) string {
 	if len(blocks) > 1 {
 		these = "these"
 	}
-	command := "mayfly apply"
-	for _, b := range blocks {
-		command += " -exclude=" + diag.Argument(b)
-	}
 	for _, given := range excludes {
-		command += " -exclude=" + diag.Argument(given.String())
+		blocks = append(blocks, given.String())
+	}
+	command := "mayfly apply"
+	for i, b := range blocks {
+		if !slices.Contains(blocks[:i], b) {
+			command += " -exclude=" + diag.Argument(b)
+		}
 	}
 	return "To create everything else first, then " + these + ", run:\n  " + command + "\n  mayfly apply\n\nOr let the plan find that out, and go on by itself:\n  mayfly apply -converge"
 }

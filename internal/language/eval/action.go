@@ -117,6 +117,22 @@ func (tr ActionTrigger) Action(t *future.Task, position int) (*Instance, diag.Li
 	return nil, nil
 }
 
+// ActionDeps returns the dependencies of an action of the trigger by its position. As long as its instances
+// are not known, these are the dependencies of its repetition.
+func (tr ActionTrigger) ActionDeps(t *future.Task, position int) []plan.Dep {
+	if action, _ := tr.Action(t, position); action != nil {
+		return action.Deps(t)
+	}
+	x := tr.block.Actions[position]
+	sc := tr.in.scope(t, nil)
+	for i := range x.Refs {
+		if to := sc.find(&x.Refs[i]); to.resource != nil && to.resource.Block.IsAction() {
+			return to.resource.RepetitionDeps(t)
+		}
+	}
+	return nil
+}
+
 // noInstance reports a reference to an action that leads to none of its instances.
 func (tr ActionTrigger) noInstance(sc *scope, position int, why string) diag.List {
 	x := tr.block.Actions[position]

@@ -283,8 +283,8 @@ func (r *expander) undecidedError(t *future.Task, x *lang.Expr) diag.List {
 	}
 	diags := r.argumentError(t, x, "%s", why)
 	var unknown diag.Unknown
-	if r.target != nil {
-		unknown.Exclude = r.target.String()
+	if blocks := r.excludes(); len(blocks) > 0 {
+		unknown.Exclude, unknown.Also = blocks[0], blocks[1:]
 	}
 	diags[0].Extra = unknown
 	return diags
@@ -459,7 +459,7 @@ func (r *expander) expandEnabled(t *future.Task) (*expansion, diag.List) {
 // is deferred, or if the cause was reported: an error, or another block with unknown instances.
 func (r *expander) reportUndecided(diags diag.List) {
 	run := r.module.run
-	if run.opt.Deferring && !r.isAction() || run.Diags.HasCertainErrors() {
+	if run.opt.Deferring || run.Diags.HasCertainErrors() {
 		return
 	}
 	if !r.module.block.RepetitionNeeds(r.repeat, func(n blocks.Node) bool { return run.undecided.has(n) }) {

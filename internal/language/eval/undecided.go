@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"slices"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
@@ -37,11 +39,23 @@ func (r *expander) noteUndecided() {
 	}
 }
 
-// isAction reports whether the block is an action. One with unknown instances is an error also in a run that
-// defers.
-func (r *expander) isAction() bool {
-	b, ok := r.block.(*blocks.Resource)
-	return ok && b.IsAction()
+// excludes returns the arguments of -exclude that leave out everything which needs the instances of the
+// block: the block itself, or the resources that trigger an action.
+func (r *expander) excludes() (out []string) {
+	action, ok := r.block.(*blocks.Resource)
+	if ok && action.IsAction() {
+		for _, b := range r.module.block.Resources {
+			if b.Invokes(action) {
+				out = append(out, addr.Target{Module: r.module.Addr, Resource: &b.Config.Addr}.String())
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	if r.target != nil {
+		out = append(out, r.target.String())
+	}
+	return out
 }
 
 // hasObjects reports whether a module, or one that it calls, has resources or data sources.

@@ -55,6 +55,16 @@ func (l lister) triggers(list []ActionTrigger) bool {
 	return true
 }
 
+// Invokes reports whether a trigger of the resource names the action.
+func (r *Resource) Invokes(action *Resource) bool {
+	for e := range r.edges {
+		if e.role == InActions && e.to == Node(action) {
+			return true
+		}
+	}
+	return false
+}
+
 // triggersBefore reports whether a trigger of the resource invokes the action before a change.
 func (r *Resource) triggersBefore(action *Resource) bool {
 	for e := range r.edges {
