@@ -140,8 +140,8 @@ func (r *fileRun) carryOut(ctx context.Context, out *Run, op *mayfly.Operation, 
 }
 
 // applyRounds applies a plan and, if the run converges, all that are needed after it. rounds is nil if it
-// does not. Only the results of checks and assertions in the last round count: before it, there may be objects
-// that they are about and that are not made yet.
+// does not. Only the results of checks and assertions in the last round count: before it, objects that they
+// are about may not be made yet.
 func applyRounds(ctx context.Context, op *mayfly.Operation, rounds *mayfly.Rounds, planned *plan.Plan, vars mayfly.Variables) (*mayfly.Applied, diag.List) {
 	opt := mayfly.ApplyOptions{Variables: vars}
 	if rounds == nil {

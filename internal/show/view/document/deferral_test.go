@@ -45,6 +45,10 @@ func TestDeferredJSON(t *testing.T) {
 	var ours struct {
 		Deferred []struct {
 			WaitsFor []string `json:"waits_for"`
+			Change   struct {
+				Index   any  `json:"index"`
+				Unknown bool `json:"index_unknown"`
+			} `json:"resource_change"`
 		} `json:"deferred_changes"`
 		Planned any `json:"planned_values"`
 	}
@@ -53,6 +57,11 @@ func TestDeferredJSON(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"t_x.first"}, ours.Deferred[0].WaitsFor); diff != "" {
 		t.Error(diff)
+	}
+	for _, d := range ours.Deferred {
+		if c := d.Change; c.Unknown != (c.Index == "*") {
+			t.Errorf("index %v: got index_unknown %t, want it of unknown keys only", c.Index, c.Unknown)
+		}
 	}
 	if len(read.PlannedValues.RootModule.Resources) != 1 {
 		t.Errorf("planned values: got %v, want one resource", ours.Planned)
