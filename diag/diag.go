@@ -110,11 +110,9 @@ func (l List) Once() List {
 // Unknown is the Extra of an error about a value that is unknown where it must be known. If there are other
 // errors, it is likely to be their consequence.
 type Unknown struct {
-	// Exclude is the argument of the option -exclude that leaves out the block that needs the value, "" if
-	// none does.
-	Exclude string
-	// Also has the arguments for the other blocks that need it, as the resources that trigger one action do.
-	Also []string
+	// Exclude has the arguments of the option -exclude that leave out everything that needs the value;
+	// none if nothing does.
+	Exclude []string
 }
 
 // AboutUnknown reports whether the Extra of d is Unknown.

@@ -126,8 +126,8 @@ func (re *restriction) excluded(a addr.Instance, deps []plan.Dep) bool {
 	return slices.ContainsFunc(deps, re.planner.left.Touched)
 }
 
-// leavesOutAll reports whether -exclude leaves out all instances of a resource or module call, whose
-// instances depend on needs.
+// leavesOutAll reports whether -exclude leaves out all instances of a resource or module call. Which there
+// are depends on needs.
 func (re *restriction) leavesOutAll(of addr.Target, needs []plan.Dep) bool {
 	return re.planner.selection.LeavesOutAll(of) || re.excluded(addr.Instance{Module: of.Module}, needs)
 }

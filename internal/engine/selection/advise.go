@@ -7,15 +7,21 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Advise completes errors about blocks whose instances are unknown: the last one gets the advice, or if that
-// is empty, commands that apply everything else first. If there are such errors, the result is sorted.
+// Advise completes errors about blocks that cannot be planned for want of a value: the last one gets the
+// advice, or if that is empty, commands that apply everything else first. If there are such errors, the
+// result is sorted.
 func Advise(diags diag.List, excludes []addr.Target, advice string) diag.List {
 	sorted := diags.Sorted()
 	var blocks []string
 	last := 0
 	for i, d := range sorted {
-		if unknown, ok := d.Extra.(diag.Unknown); ok && unknown.Exclude != "" {
-			blocks, last = append(append(blocks, unknown.Exclude), unknown.Also...), i
+		if unknown, ok := d.Extra.(diag.Unknown); ok && len(unknown.Exclude) > 0 {
+			last = i
+			for _, b := range unknown.Exclude {
+				if !slices.Contains(blocks, b) {
+					blocks = append(blocks, b)
+				}
+			}
 		}
 	}
 	if len(blocks) == 0 {

@@ -87,12 +87,12 @@ func (s *Selection) LeavesOutAny(a addr.Instance, deps []plan.Dep) bool {
 	})
 }
 
-// LeavesOutAll reports whether -exclude names all instances of a resource or module call, the call itself or
-// a module around it.
+// LeavesOutAll reports whether -exclude names everything that a target selects: an instance, all instances of
+// a resource or module call, the call itself or a module around it.
 func (s *Selection) LeavesOutAll(t addr.Target) bool {
 	whole := addr.Instance{Module: t.Module}
 	if t.Resource != nil {
-		whole.Resource = *t.Resource
+		whole.Resource, whole.Key = *t.Resource, t.Key
 	}
 	return s.excludes.Selects(whole)
 }

@@ -26,7 +26,9 @@ type expander struct {
 	repeat blocks.Repetition
 	name   string       // for messages
 	target *addr.Target // its name for -exclude, nil if that cannot name it
-	block  any          // the repeated *blocks.Resource or *blocks.Call, nil for other blocks
+	// users returns the names for -exclude of the blocks that need the instances, nil if target is all.
+	users func() []string
+	block any // the repeated *blocks.Resource or *blocks.Call, nil for other blocks
 	// ephemeral is set for an ephemeral block.
 	ephemeral bool
 	// sequences is set if for_each may also be a tuple or list, with indexes as keys. It is set for import
@@ -55,6 +57,8 @@ type expansion struct {
 	undecided bool
 	// leftOut is set if the instances are unknown and the block is left out.
 	leftOut bool
+	// why has the errors of an expansion that failed.
+	why diag.List
 	// generic is set while validating, when one instance without a key represents all of them.
 	generic bool
 }
@@ -131,7 +135,7 @@ func (r *expander) evaluate(t *future.Task) *expansion {
 		return &expansion{form: e.form, keys: []addr.Key{addr.NoKey}, generic: true}
 	}
 	if diags.HasErrors() {
-		return &expansion{form: e.form, failed: true, undecided: undecided && !leftOut, leftOut: leftOut}
+		return &expansion{form: e.form, failed: true, undecided: undecided && !leftOut, leftOut: leftOut, why: diags.WithAddress(r.name)}
 	}
 	run.cover(coverage.Repetition, r.repeat.Expr().Range(), coverage.If(len(e.keys) > 0))
 	return e
@@ -282,11 +286,7 @@ func (r *expander) undecidedError(t *future.Task, x *lang.Expr) diag.List {
 		why = "The keys of for_each are known only after apply, so the instances cannot be planned. Use a map whose keys are written in the configuration, with what is known only after apply in its values."
 	}
 	diags := r.argumentError(t, x, "%s", why)
-	var unknown diag.Unknown
-	if blocks := r.excludes(); len(blocks) > 0 {
-		unknown.Exclude, unknown.Also = blocks[0], blocks[1:]
-	}
-	diags[0].Extra = unknown
+	diags[0].Extra = diag.Unknown{Exclude: r.excludes()}
 	return diags
 }
 
@@ -475,6 +475,8 @@ func (r *expander) isExcluded(t *future.Task) bool {
 		return false
 	}
 	needs := &reads{}
-	needs.addExprs(r.module.scope(t), r.repeat.Expr())
+	if r.block != nil { // else the objects of an import block are created in place of it
+		needs.addExprs(r.module.scope(t), r.repeat.Expr())
+	}
 	return of(*r.target, needs.deps(t, nil))
 }

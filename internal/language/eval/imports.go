@@ -54,7 +54,7 @@ func (m *Module) ImportTargets(t *future.Task, b *config.Import) (targets []func
 		r.Report(diags)
 		return nil
 	}
-	each := &expander{module: m, repeat: blocks.Repetition{ForEach: x}, name: "import", sequences: true}
+	each := &expander{module: m, repeat: blocks.Repetition{ForEach: x}, name: "import", target: m.importedBlock(b), sequences: true}
 	e := each.expand(t, nil)
 	if e.undecided && r.opt.Deferring { // the block may name any instance
 		return []func(*future.Task) ImportTarget{func(t *future.Task) ImportTarget {
@@ -67,6 +67,25 @@ func (m *Module) ImportTargets(t *future.Task, b *config.Import) (targets []func
 		targets = append(targets, target(&eachData{key: k, of: each}))
 	}
 	return targets
+}
+
+// importedBlock returns the resource whose objects an import block of the module names; nil if the address is
+// wrong, which package config reports.
+func (m *Module) importedBlock(b *config.Import) *addr.Target {
+	to, err := addr.TargetFromTraversal(b.To.Steps)
+	if err != nil || to.Resource == nil {
+		return nil
+	}
+	block := addr.Target{Module: m.Addr, Resource: to.Resource}
+	for _, call := range to.Module.Module().Calls() {
+		block.Module = block.Module.Child(call, addr.NoKey)
+	}
+	return &block
+}
+
+// instanceTarget returns the target that selects one instance.
+func instanceTarget(a addr.Instance) addr.Target {
+	return addr.Target{Module: a.Module, Resource: &a.Resource, Key: a.Key}
 }
 
 // importExpr compiles an expression of an import block, which is not part of a compiled block.
@@ -115,6 +134,8 @@ func (m *Module) importTarget(t *future.Task, b *config.Import, rp *eachData) (I
 	switch {
 	case !v.IsWhollyKnown() && r.opt.Phase == Validating:
 		return target, diags
+	case !v.IsWhollyKnown() && r.opt.Excluded != nil && r.opt.Excluded(instanceTarget(target.To), nil):
+		return target, diags // nothing is imported
 	case !v.IsWhollyKnown() && r.opt.Deferring:
 		out := &reads{}
 		out.addExprs(sc, x)
@@ -122,7 +143,7 @@ func (m *Module) importTarget(t *future.Task, b *config.Import, rp *eachData) (I
 		return target, diags
 	case !v.IsWhollyKnown():
 		diags = refused("must be known when planning, because the object is read then, but this one is known only after apply. Write it out, or take it from a variable or a data source.")
-		diags[len(diags)-1].Extra = diag.Unknown{}
+		diags[len(diags)-1].Extra = diag.Unknown{Exclude: []string{target.To.String()}}
 		return target, diags
 	case v.IsNull():
 		return target, refused("must not be null. Remove the import block, or select which objects to import with its for_each argument.")

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
@@ -39,8 +40,11 @@ func (p *ProviderObject) EvalBody(t *future.Task, o *Opened) (cty.Value, diag.Li
 	if p.Addr.Key == addr.AnyKey || p.expander != nil && p.expander.undecided(t) {
 		return cty.UnknownVal(p.Type()), nil
 	}
-	if sc.each != nil && !p.expander.expand(t, nil).has(p.Addr.Key) && p.run.opt.Phase != Validating {
+	if sc.each != nil && p.run.opt.Phase != Validating && !p.Present(t) {
 		return cty.DynamicVal, diag.At(p.block.Config.Range, "Provider instance not present", "There is no instance %s of this provider block: its for_each has no such key.", p.Addr.Key).WithAddress(sc.address())
+	}
+	if sc.each != nil && p.expander.expand(t, nil).failed {
+		return cty.UnknownVal(p.Type()), p.expander.expand(t, nil).why
 	}
 	v, diags := settle(t, o, func() (cty.Value, diag.List) { return p.run.decode(sc, p.block.View, p.block.Body) }, nil)
 	return v, diags.WithAddress(p.Addr.String())
@@ -54,6 +58,17 @@ func (p *ProviderObject) evalImplied() (cty.Value, diag.List) {
 		diags[i].Detail += fmt.Sprintf(" The root module has no provider block for %s: add one, with the arguments that it requires.", p.Addr.Provider.ForDisplay())
 	}
 	return v, diags.WithAddress(p.Addr.String())
+}
+
+// users returns the addresses of the resource blocks that belong to the provider block.
+func (p *ProviderObject) users() (out []string) {
+	p.run.cfg.EachResource(func(r *blocks.Resource) {
+		if !r.IsAction() && r.Module.ProviderFor(r.Config.ProviderRef()) == p.block {
+			out = append(out, addr.ConfigResource{Module: r.Module.Config.Path, Resource: r.Config.Addr}.String())
+		}
+	})
+	slices.Sort(out)
+	return out
 }
 
 func (p *ProviderObject) scope(t *future.Task, o *Opened) *scope {
@@ -164,7 +179,7 @@ func (ps *Providers) object(pc addr.ProviderConfig, found providerRef) *Provider
 	if p.block != nil {
 		p.schema = p.block.Schema
 		if p.block.ForEach != nil {
-			p.expander = &expander{module: p.module, repeat: blocks.Repetition{ForEach: p.block.ForEach}, name: pc.String()}
+			p.expander = &expander{module: p.module, repeat: blocks.Repetition{ForEach: p.block.ForEach}, name: pc.String(), users: p.users}
 		}
 	} else {
 		s, diags := ps.run.cfg.Schemas.Provider(pc.Provider)

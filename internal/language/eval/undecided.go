@@ -40,8 +40,11 @@ func (r *expander) noteUndecided() {
 }
 
 // excludes returns the arguments of -exclude that leave out everything which needs the instances of the
-// block: the block itself, or the resources that trigger an action.
+// block: the block itself, the resources that trigger an action, or the users of a provider configuration.
 func (r *expander) excludes() (out []string) {
+	if r.users != nil {
+		return r.users()
+	}
 	action, ok := r.block.(*blocks.Resource)
 	if ok && action.IsAction() {
 		for _, b := range r.module.block.Resources {
