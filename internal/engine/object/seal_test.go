@@ -258,7 +258,7 @@ func builtinFixture(t *testing.T, of addr.Provider, typeName string) *fixture {
 }
 
 // TestShownOfAnotherState has views show nothing of another state, whose sensitive outputs have no marks
-// here, and no arguments that open it.
+// here, and no arguments that open it; and nothing that a schema calls sensitive.
 func TestShownOfAnotherState(t *testing.T) {
 	for name, row := range map[string]struct {
 		of        addr.Provider
@@ -274,6 +274,7 @@ func TestShownOfAnotherState(t *testing.T) {
 		for _, name := range []string{"config", "defaults", "outputs"} {
 			v[name], f.Schema.Block.Attributes[name] = str("canary"), &schema.Attribute{Type: cty.String}
 		}
+		v["password"], f.Schema.Block.Attributes["password"] = str("hidden"), &schema.Attribute{Type: cty.String, Sensitive: true}
 		o := f.StateObject(cty.ObjectVal(v), nil, nil, cty.NilVal, nil)
 		if o == nil {
 			t.Fatalf("%s: %v", name, f.reported)
