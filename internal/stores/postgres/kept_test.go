@@ -107,11 +107,9 @@ func testKept(t *testing.T, forced bool) {
 	}
 }
 
-// TestKeptAndBack has the server back when the run ends: its results are committed then.
-func TestKeptAndBack(t *testing.T) {
-	s := server.Start(t)
-	opt := postgres.Options{ConnString: s.URL(0), Lease: time.Second, Dir: t.TempDir()}
-	fill(t, opt, 2)
+// cutOff returns a run whose server stops before the result of its only operation, an object with a text.
+func cutOff(t *testing.T, s *server.Server, opt postgres.Options, text string) *run {
+	t.Helper()
 	r := planned(t, opt, "cut", []int{0})
 	r.begin()
 	id, err := r.Begin(storetest.Address("a", 0), "update")
@@ -119,9 +117,18 @@ func TestKeptAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Stop("immediate")
-	if err := r.Commit(id, state.ObjectChange{Object: storetest.Address("a", 0), Provider: storetest.Provider, New: storetest.Object(t, "kept")}); err == nil {
+	if err := r.Commit(id, state.ObjectChange{Object: storetest.Address("a", 0), Provider: storetest.Provider, New: storetest.Object(t, text)}); err == nil {
 		t.Error("got a result that was committed without the server, want an error")
 	}
+	return r
+}
+
+// TestKeptAndBack has the server back when the run ends: its results are committed then.
+func TestKeptAndBack(t *testing.T) {
+	s := server.Start(t)
+	opt := postgres.Options{ConnString: s.URL(0), Lease: time.Second, Dir: t.TempDir()}
+	fill(t, opt, 2)
+	r := cutOff(t, s, opt, "kept")
 	s.Run()
 	if _, err := r.End(t.Context()); err != nil { // no other run has ended its claims
 		t.Error(err)
@@ -143,17 +150,8 @@ func TestNothingKept(t *testing.T) {
 	}
 	opt := postgres.Options{ConnString: s.URL(0), Lease: time.Second, Dir: filepath.Join(file, "kept")}
 	fill(t, opt, 2)
-	r := planned(t, opt, "cut", []int{0})
-	r.begin()
-	id, err := r.Begin(storetest.Address("a", 0), "update")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Stop("immediate")
-	if err := r.Commit(id, state.ObjectChange{Object: storetest.Address("a", 0), Provider: storetest.Provider, New: storetest.Object(t, "lost")}); err == nil {
-		t.Error("got a result that was committed without the server, want an error")
-	}
-	_, err = r.End(t.Context())
+	r := cutOff(t, s, opt, "lost")
+	_, err := r.End(t.Context())
 	if unsaved, is := errors.AsType[*store.UnsavedError](err); !is || unsaved.Kept != "" || len(unsaved.Lost) != 1 {
 		t.Errorf("ending: got %#v (%v), want an UnsavedError with the lost result", err, err)
 	}
@@ -190,16 +188,7 @@ func TestKeptBesidePlanner(t *testing.T) {
 	if _, err := connect(t, s.URL(0)).ExecContext(t.Context(), `CREATE ROLE planner LOGIN; GRANT USAGE ON SCHEMA mayfly TO planner; GRANT SELECT ON ALL TABLES IN SCHEMA mayfly TO planner`); err != nil {
 		t.Fatal(err)
 	}
-	r := planned(t, opt, "cut", []int{0})
-	r.begin()
-	id, err := r.Begin(storetest.Address("a", 0), "update")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Stop("immediate")
-	if err := r.Commit(id, state.ObjectChange{Object: storetest.Address("a", 0), Provider: storetest.Provider, New: storetest.Object(t, "kept")}); err == nil {
-		t.Error("got a result that was committed without the server, want an error")
-	}
+	r := cutOff(t, s, opt, "kept")
 	if err := r.Unlock(t.Context(), r.id); err != nil {
 		t.Error(err)
 	}
