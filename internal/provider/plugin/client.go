@@ -112,7 +112,8 @@ type shared[T any] struct {
 	diags diag.List
 }
 
-// get waits for the result of f, which runs under life. The end of ctx only ends the wait.
+// get waits for the result of f, which runs under life. The end of ctx only ends the wait; a result that is
+// there is returned even after it.
 func (s *shared[T]) get(ctx, life context.Context, f func(context.Context) (T, diag.List)) (T, diag.List, error) {
 	s.once.Do(func() {
 		s.done = make(chan struct{})
@@ -128,6 +129,11 @@ func (s *shared[T]) get(ctx, life context.Context, f func(context.Context) (T, d
 	case <-s.done:
 		return s.value, s.diags, nil
 	case <-ctx.Done():
+	}
+	select {
+	case <-s.done:
+		return s.value, s.diags, nil
+	default:
 		var zero T
 		return zero, nil, ctx.Err()
 	}

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -217,4 +218,20 @@ func BenchmarkSchema(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestSharedAfterEnd takes a result, which is there, with a context that has ended.
+func TestSharedAfterEnd(t *testing.T) {
+	var s shared[int]
+	ended, end := context.WithCancel(t.Context())
+	end()
+	one := func(context.Context) (int, diag.List) { return 1, nil }
+	if got, _, err := s.get(t.Context(), t.Context(), one); got != 1 || err != nil {
+		t.Fatalf("get: got %d, %v, want 1", got, err)
+	}
+	for range 100 {
+		if got, _, err := s.get(ended, ended, one); got != 1 || err != nil {
+			t.Fatalf("get after the end: got %d, %v, want 1", got, err)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package processes
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -14,6 +15,39 @@ import (
 func (s *Set) Catalog(ctx context.Context, a addr.Provider) (provider.Catalog, diag.List) {
 	b := s.base(ctx, a)
 	return b.catalog, b.diags
+}
+
+// lasting is the catalog of a process, which answers also when the process has ended.
+type lasting struct {
+	provider.Catalog
+	set     *Set
+	of      provider.Provider
+	address addr.Provider
+	later   atomic.Pointer[provider.Catalog] // of a process that has sent its identity schemas
+}
+
+// Identity implements provider.Catalog. The identity schemas are not sent with the others: the first call
+// asks for them, and asks another process if this one has ended.
+func (c *lasting) Identity(typeName string) (*schema.Identity, diag.List) {
+	if later := c.later.Load(); later != nil {
+		return (*later).Identity(typeName)
+	}
+	id, diags := c.Catalog.Identity(typeName)
+	if !diags.HasErrors() || c.set.alive(c.of) {
+		return id, diags
+	}
+	ctx := context.Background() // as the process itself, which answers or ends at Close
+	diags = c.set.Ask(ctx, c.address, func(p provider.Reader) diag.List {
+		later, diags := p.Catalog(ctx)
+		if diags.HasErrors() {
+			return diags
+		}
+		if id, diags = later.Identity(typeName); !diags.HasErrors() {
+			c.later.Store(&later)
+		}
+		return diags
+	})
+	return id, diags
 }
 
 // Load starts providers, all at once, for their catalogs. Failures are reported when a catalog is asked for.

@@ -94,8 +94,10 @@ func (s *Set) begin(ctx context.Context, a addr.Provider, b *base) {
 	if b.diags.HasErrors() {
 		return
 	}
-	var more diag.List
-	b.catalog, more = b.p.Catalog(ctx)
+	got, more := b.p.Catalog(ctx)
+	if got != nil {
+		b.catalog = &lasting{Catalog: got, set: s, of: b.p, address: a}
+	}
 	b.diags = append(b.diags, more...)
 	b.free = true
 }
@@ -224,9 +226,8 @@ func (s *Set) running(ctx context.Context, a addr.Provider, b *base) (provider.P
 	defer b.restart.Unlock()
 	s.mu.Lock()
 	p := b.p
-	_, alive := s.live[p]
 	s.mu.Unlock()
-	if alive {
+	if s.alive(p) {
 		return p, nil
 	}
 	p, diags := s.launch(ctx, a)
@@ -238,6 +239,14 @@ func (s *Set) running(ctx context.Context, a addr.Provider, b *base) (provider.P
 	defer s.mu.Unlock()
 	b.p, b.free = p, true
 	return p, diags
+}
+
+// alive reports whether a process has been started and not ended.
+func (s *Set) alive(p provider.Provider) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, alive := s.live[p]
+	return alive
 }
 
 // End closes one process, after the questions that it still answers. It does nothing for a process that has

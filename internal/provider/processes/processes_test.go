@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/provider/processes"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
 // launcher counts what it starts.
@@ -26,14 +27,26 @@ func (l *launcher) Launch(context.Context, addr.Provider) (provider.Provider, di
 type fake struct {
 	provider.Provider
 	launcher *launcher
+	ended    bool
 }
 
-type catalog struct{ provider.Catalog }
+type catalog struct {
+	provider.Catalog
+	of *fake
+}
+
+// Identity fails once the process has ended.
+func (c catalog) Identity(string) (*schema.Identity, diag.List) {
+	if c.of.ended {
+		return nil, diag.Errorf("Ended", "")
+	}
+	return &schema.Identity{}, nil
+}
 
 func (catalog) Capabilities() provider.Capabilities { return provider.Capabilities{} }
 
-func (*fake) Catalog(context.Context) (provider.Catalog, diag.List) { return catalog{}, nil }
-func (*fake) Configure(context.Context, cty.Value) diag.List        { return nil }
+func (f *fake) Catalog(context.Context) (provider.Catalog, diag.List) { return catalog{of: f}, nil }
+func (*fake) Configure(context.Context, cty.Value) diag.List          { return nil }
 
 func (*fake) OpenEphemeral(context.Context, string, cty.Value) (provider.OpenResponse, diag.List) {
 	return provider.OpenResponse{}, nil
@@ -55,6 +68,7 @@ func (*fake) CallFunction(context.Context, string, []cty.Value) (cty.Value, erro
 
 func (f *fake) Close() error {
 	f.launcher.ended++
+	f.ended = true
 	return nil
 }
 
@@ -140,6 +154,23 @@ func TestAskStartsAnother(t *testing.T) {
 	set.Ask(t.Context(), source, func(provider.Reader) diag.List { asked++; return nil })
 	if asked != 1 || l.started != 2 {
 		t.Errorf("got %d questions, with %d processes started, want 1, with 2", asked, l.started)
+	}
+}
+
+// TestIdentityAfterEnd asks the catalog for the identity of a type when its process has ended.
+func TestIdentityAfterEnd(t *testing.T) {
+	l := &launcher{}
+	set := processes.New(l)
+	p, _ := set.Start(t.Context(), source)
+	c, _ := set.Catalog(t.Context(), source)
+	set.End(p)
+	for range 2 {
+		if id, diags := c.Identity("a"); id == nil || diags.HasErrors() {
+			t.Errorf("Identity: got %v, %v, want a schema", id, diags)
+		}
+	}
+	if l.started != 2 {
+		t.Errorf("got %d processes, want 2: one in place of the first", l.started)
 	}
 }
 
