@@ -17,13 +17,20 @@ func (s *Set) Catalog(ctx context.Context, a addr.Provider) (provider.Catalog, d
 	return b.catalog, b.diags
 }
 
+// plugin is the catalog of a process. A provider in the program may lack parts of it, and does not end.
+type plugin interface {
+	provider.Catalog
+	provider.Recorder
+	provider.StateStoreCatalog
+}
+
 // lasting is the catalog of a process, which answers also when the process has ended.
 type lasting struct {
-	provider.Catalog
+	plugin
 	set     *Set
 	of      provider.Provider
 	address addr.Provider
-	later   atomic.Pointer[provider.Catalog] // of a process that has sent its identity schemas
+	later   atomic.Pointer[plugin] // of a process in its place, which has sent its identity schemas
 }
 
 // Identity implements provider.Catalog. The identity schemas are not sent with the others: the first call
@@ -32,22 +39,33 @@ func (c *lasting) Identity(typeName string) (*schema.Identity, diag.List) {
 	if later := c.later.Load(); later != nil {
 		return (*later).Identity(typeName)
 	}
-	id, diags := c.Catalog.Identity(typeName)
+	id, diags := c.plugin.Identity(typeName)
 	if !diags.HasErrors() || c.set.alive(c.of) {
 		return id, diags
 	}
 	ctx := context.Background() // as the process itself, which answers or ends at Close
 	diags = c.set.Ask(ctx, c.address, func(p provider.Reader) diag.List {
-		later, diags := p.Catalog(ctx)
+		got, diags := p.Catalog(ctx)
 		if diags.HasErrors() {
 			return diags
 		}
-		if id, diags = later.Identity(typeName); !diags.HasErrors() {
+		if id, diags = got.Identity(typeName); diags.HasErrors() {
+			return diags
+		}
+		if later, ok := got.(plugin); ok {
 			c.later.Store(&later)
 		}
 		return diags
 	})
 	return id, diags
+}
+
+// Record implements provider.Recorder.
+func (c *lasting) Record(wanted func(addr.Mode, string) bool) provider.Recording {
+	if later := c.later.Load(); later != nil {
+		return (*later).Record(wanted)
+	}
+	return c.plugin.Record(wanted)
 }
 
 // Load starts providers, all at once, for their catalogs. Failures are reported when a catalog is asked for.

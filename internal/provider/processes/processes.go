@@ -94,9 +94,10 @@ func (s *Set) begin(ctx context.Context, a addr.Provider, b *base) {
 	if b.diags.HasErrors() {
 		return
 	}
-	got, more := b.p.Catalog(ctx)
-	if got != nil {
-		b.catalog = &lasting{Catalog: got, set: s, of: b.p, address: a}
+	var more diag.List
+	b.catalog, more = b.p.Catalog(ctx)
+	if got, ok := b.catalog.(plugin); ok {
+		b.catalog = &lasting{plugin: got, set: s, of: b.p, address: a}
 	}
 	b.diags = append(b.diags, more...)
 	b.free = true

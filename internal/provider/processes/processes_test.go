@@ -32,7 +32,16 @@ type fake struct {
 
 type catalog struct {
 	provider.Catalog
+	provider.StateStoreCatalog
 	of *fake
+}
+
+// Record returns a recording whose protocol says whether the process has ended.
+func (c catalog) Record(func(addr.Mode, string) bool) provider.Recording {
+	if c.of.ended {
+		return provider.Recording{}
+	}
+	return provider.Recording{Protocol: 6}
 }
 
 // Identity fails once the process has ended.
@@ -168,6 +177,9 @@ func TestIdentityAfterEnd(t *testing.T) {
 		if id, diags := c.Identity("a"); id == nil || diags.HasErrors() {
 			t.Errorf("Identity: got %v, %v, want a schema", id, diags)
 		}
+	}
+	if got := c.(provider.Recorder).Record(nil); got.Protocol != 6 {
+		t.Errorf("Record: got %+v, want that of the process in place of the first", got)
 	}
 	if l.started != 2 {
 		t.Errorf("got %d processes, want 2: one in place of the first", l.started)
