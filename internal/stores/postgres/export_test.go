@@ -16,3 +16,6 @@ func Older(opt Options, version int) (*Store, error) {
 
 // ParseHistory reads the argument "history".
 var ParseHistory = parseHistory
+
+// ParseLease reads the argument "lease".
+var ParseLease = parseLease

@@ -7,6 +7,7 @@ import "github.com/mayfly-iac/mayfly/internal/stores/backend"
 var Kind = backend.Declare("postgres", backend.Arguments{
 	"conn_str":    backend.Text("PG_CONN_STR").Secret().About("connection string of libpq or a URL `postgres://...`; what it leaves out comes from `PGHOST`, `PGUSER` and the like"),
 	"history":     backend.Text("PG_HISTORY").About("how long replaced versions of objects are kept, such as `90d` or `12h`; `0` for not at all, `30d` by default"),
+	"lease":       backend.Text("PG_LEASE").About("how long a run keeps its claims without reaching the server, such as `10m`; from `30s` to `24h`, `2m` by default"),
 	"schema_name": backend.Text("PG_SCHEMA_NAME").Place().About("schema of the tables; `mayfly` by default"),
 }, nil, opener{}.Service())
 

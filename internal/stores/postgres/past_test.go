@@ -177,3 +177,17 @@ func TestHistoryArgument(t *testing.T) {
 		}
 	}
 }
+
+// TestLeaseArgument reads durations within the bounds.
+func TestLeaseArgument(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": 0, "30s": 30 * time.Second, "10m": 10 * time.Minute, "24h": 24 * time.Hour} {
+		if got, err := postgres.ParseLease(text); err != nil || got != want {
+			t.Errorf("ParseLease(%q): got %v and the error %v, want %v", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{"1": "not a duration", "1d": "not a duration", "29s": `The least is "30s"`, "-5m": `The least is "30s"`, "25h": `the most "24h"`} {
+		if got, err := postgres.ParseLease(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("ParseLease(%q): got %v and the error %v, want an error with %q", text, got, err, want)
+		}
+	}
+}
