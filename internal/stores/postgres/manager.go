@@ -4,6 +4,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -25,6 +26,7 @@ type manager struct {
 	journal   *journal         // of the run that has begun and not ended; nil for none
 	known     *state.File      // as last read, sharing objects with the state of the caller; nil for none
 	recovered *store.Recovered // by the last Read or BeginRun
+	read      []lateID         // by the last Read
 }
 
 var (
@@ -101,27 +103,31 @@ func (m *manager) Read(ctx context.Context) (*state.File, error) {
 		return nil, m.failed("read", err)
 	}
 	var f *state.File
-	var late []store.LateResult
+	var beside *unrecorded
 	err = m.store.again(ctx, reading, func(t *tx) (err error) {
 		if f, err = t.read(m.name); err == nil {
-			late, err = t.late(m.name)
+			beside, err = t.unrecorded(m.name)
 		}
 		return err
 	})
 	if err != nil {
 		return nil, m.failed("read", err)
 	}
+	if f != nil {
+		f.State.Unrecorded = beside.names
+	}
+	m.read = beside.ids
 	m.know(f)
 	m.recovered = kept
 	if m.claim != nil && m.claim.found != nil {
 		m.recovered = m.claim.found
 	}
-	if len(late) > 0 {
+	if len(beside.late)+len(beside.freed) > 0 {
 		found := store.Recovered{}
 		if m.recovered != nil {
 			found = *m.recovered
 		}
-		found.Late = late
+		found.Late, found.Freed = beside.late, beside.freed
 		m.recovered = &found
 	}
 	return f, nil
@@ -216,6 +222,9 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 		}
 		if err == nil {
 			err = t.put(c, changes)
+		}
+		if err == nil {
+			err = moveLate(t, c)
 		}
 		if err == nil {
 			now, alone, err = m.settle(t, c, j.base, next, durable, len(changes) > 0)
@@ -360,6 +369,7 @@ func (m *manager) replace(ctx context.Context, f *state.File) error {
 	if m.journal != nil {
 		m.journal.stop()
 	}
+	anew := f.Serial == c.serial && m.known != nil && len(state.Diff(m.known.State, f.State)) == 0 // the stored state is encrypted anew
 	return m.store.again(ctx, nil, func(t *tx) error {
 		w, err := t.gate(m.name)
 		if err == nil {
@@ -371,13 +381,12 @@ func (m *manager) replace(ctx context.Context, f *state.File) error {
 		if err == nil {
 			err = t.replace(c, m.name, f.State)
 		}
-		tables := []string{"members", "salts", "results", "shown_outputs"}
-		if f.Serial != c.serial { // else it is the stored state, which is encrypted anew
-			tables = append(tables, "late")
-		} else if err == nil {
+		if err == nil && anew {
 			err = t.sealLate(w)
+		} else if err == nil {
+			err = settleAll(t, c)
 		}
-		for _, table := range tables {
+		for _, table := range []string{"members", "salts", "results", "shown_outputs"} {
 			if err == nil {
 				_, err = t.exec(`DELETE FROM mayfly.`+table+` WHERE workspace = $1`, w)
 			}
@@ -437,7 +446,7 @@ func (m *manager) ForceUnlock(ctx context.Context, id string) error {
 		return err
 	}
 	return m.store.again(ctx, nil, func(t *tx) error {
-		_, err := t.gate(m.name)
+		workspace, err := t.gate(m.name)
 		if err == nil {
 			_, err = t.exec(`UPDATE mayfly.runs SET state = 'forced', ended = clock_timestamp() WHERE id = $1 AND state IN ('claimed', 'lapsed')`, held.run)
 		}
@@ -448,8 +457,25 @@ func (m *manager) ForceUnlock(ctx context.Context, id string) error {
 			_, err = t.exec(`UPDATE mayfly.objects o SET version = gen_random_uuid(), run = p.run FROM mayfly.operations p JOIN mayfly.runs r ON r.id = p.run
 				WHERE p.run = $1 AND p.ended IS NULL AND r.state = 'forced' AND o.workspace = p.workspace AND o.address = p.key`, held.run)
 		}
+		if err == nil && len(held.begun) > 0 {
+			err = ensureState(t, workspace, held.info.Version)
+		}
 		return err
 	})
+}
+
+// ensureState stores an empty state if there is none. Plans from before have another lineage then, and later
+// plans find the operations that were freed.
+func ensureState(t *tx, workspace int64, version string) error {
+	f, err := state.NewFile(version, rand.Reader)
+	if err != nil {
+		return err
+	}
+	b, err := store.Encode(f, t.opt.Cipher)
+	if err == nil {
+		_, err = t.exec(`UPDATE mayfly.workspaces SET document = $2, serial = serial + 1 WHERE id = $1 AND document = ''`, workspace, b)
+	}
+	return err
 }
 
 // unlockable returns the run whose claims have that ID. m.mu is held.
