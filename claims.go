@@ -179,5 +179,5 @@ func (o *Operation) besideState(found *store.Recovered, planned *plan.Plan) diag
 		return diags
 	}
 	return append(diags, diag.Warnf("Results came too late", "These operations ended after their runs had lost their claims on the objects, so that others could change them. The state does not have these results:%s\n\n"+
-		"Compare the plan with the real objects. To have the state take over an object that it lacks, import it. This warning stays until the state has a new result for the object: by a step of an apply, an import or a push.", sb.String()).Once()...)
+		"Compare the plan with the real objects. To have the state take over an object that it lacks, import it. This warning stays until a newer result is recorded: by a step of an apply on the object, an import or a push.", sb.String()).Once()...)
 }
