@@ -146,6 +146,21 @@ func forgetOthers(memory *rounds.Memory, before, after *state.State, own *plan.P
 	}
 }
 
+// rowsOf returns how many objects and outputs a plan changes.
+func rowsOf(p *plan.Plan) (n int) {
+	for _, c := range p.Changes {
+		if c.Action != plan.NoOp {
+			n++
+		}
+	}
+	for _, c := range p.Outputs {
+		if c.Action != plan.NoOp {
+			n++
+		}
+	}
+	return n
+}
+
 // besideState returns warnings about results that came after their runs had lost their claims, and about
 // operations of runs that were freed by force, as far as a plan is about their objects. Of attributes only
 // the identifying one is shown.

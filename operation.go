@@ -358,6 +358,7 @@ func (o *Operation) applyRound(ctx context.Context, planned *plan.Plan, opt Appl
 	if soft == nil {
 		soft = ctx
 	}
+	read := store.RecoveredBy(o.p.opt.State.Store)
 	diags = append(diags, o.Claim(soft, planned)...)
 	if diags.HasErrors() {
 		return nil, diags
@@ -371,6 +372,7 @@ func (o *Operation) applyRound(ctx context.Context, planned *plan.Plan, opt Appl
 	diags = append(diags, more...)
 	recording.moveTo(o.p.opt.Secrets.Openings)
 	diags = append(diags, o.endRun(run)...)
+	diags = append(diags, read.ClearDiags(rowsOf(planned))...)
 	if o.writes != nil {
 		forgetOthers(memory, before, o.State(), planned)
 	}

@@ -31,6 +31,10 @@ type Recovered struct {
 	// them has come and no run after that has claimed anything. A plan mentions them too.
 	Freed []FreedOperation
 
+	// Clear is how many rows of the state are not encrypted, although the configuration asks for that: each
+	// run encrypts the rows that it changes. An apply mentions them.
+	Clear int
+
 	Unreadable string // new path of a journal without any readable record; "" for none
 	Empty      string // path of an existing state file without content; "" for none
 }
@@ -99,6 +103,15 @@ func (r *Recovered) FreedDiags(about func(addr.Instance) bool) diag.List {
 		}
 	}
 	return interrupted(unfinished).Once()
+}
+
+// ClearDiags returns the warning about rows that are not encrypted although the configuration asks for that,
+// after a run that has changed so many; none if it has changed all of them. It is empty for a nil r.
+func (r *Recovered) ClearDiags(changed int) diag.List {
+	if r == nil || r.Clear <= changed {
+		return nil
+	}
+	return diag.Warnf("Parts of the state are not encrypted", "The configuration asks for encryption, and this run has encrypted the objects and outputs that it has changed. Others are still stored in clear, as before the encryption was turned on. To encrypt all of them, and their history, run:\n  mayfly state rekey")
 }
 
 // LeftDiags returns the warning that late results stay where they are when the state of a workspace is copied

@@ -208,7 +208,14 @@ func TestUnrecordedDiags(t *testing.T) {
 	if l := r.LeftDiags("w"); len(l) != 1 || !strings.Contains(l[0].Detail, "\"w\"") || !strings.Contains(l[0].Detail, "test_thing.a[3]") {
 		t.Errorf("LeftDiags: got %v, want a warning about test_thing.a[3] in w", l)
 	}
+	r.Clear = 3
+	if l := r.ClearDiags(2); len(l) != 1 || !strings.Contains(l[0].Detail, "mayfly state rekey") {
+		t.Errorf("ClearDiags: got %v, want a warning with the command", l)
+	}
 	var none *store.Recovered
+	if l := append(none.ClearDiags(0), r.ClearDiags(3)...); len(l) != 0 {
+		t.Errorf("ClearDiags: got %v, want nothing after all rows were changed", l)
+	}
 	if l := append(none.LeftDiags("w"), (&store.Recovered{}).LeftDiags("w")...); len(l) != 0 {
 		t.Errorf("LeftDiags: got %v, want nothing without late results", l)
 	}

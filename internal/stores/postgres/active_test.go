@@ -39,3 +39,39 @@ func TestShownEncrypted(t *testing.T) {
 		}
 	}
 }
+
+// off is a cipher that does not encrypt any more.
+type off struct{ lenient }
+
+func (off) Seal([]byte) ([]byte, error) { return nil, nil }
+
+// TestClearRows counts the rows that are not encrypted although the configuration asks for that.
+func TestClearRows(t *testing.T) {
+	opt := stock(t, 3)
+	clear := func() int {
+		m := manager(t, open(t, opt))
+		if _, err := m.Read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if r := store.RecoveredBy(m); r != nil {
+			return r.Clear
+		}
+		return 0
+	}
+	none := clear()
+	opt.Cipher = off{}
+	if got := clear(); none != 0 || got != 0 {
+		t.Errorf("got %d rows in clear without encryption, and %d when it is off, want none", none, got)
+	}
+	opt.Cipher = lenient{}
+	change(t, opt, "a", 0)
+	if got := clear(); got != 2 {
+		t.Errorf("got %d rows in clear, want 2", got)
+	}
+	if _, err := store.Rekey(t.Context(), manager(t, open(t, opt))); err != nil {
+		t.Fatal(err)
+	}
+	if got := clear(); got != 0 {
+		t.Errorf("got %d rows in clear after all were encrypted, want none", got)
+	}
+}

@@ -109,6 +109,7 @@ func (s *Store) plain(sealed bool, body []byte) ([]byte, error) {
 	case sealed:
 		return s.opt.Cipher.Unseal(body)
 	case s.opt.Cipher != nil:
+		s.clear.Add(1)
 		return body, s.opt.Cipher.CheckPlain()
 	}
 	return body, nil
@@ -123,6 +124,15 @@ func (s *Store) seal(plain []byte) (body []byte, sealed bool, err error) {
 		return body, true, err
 	}
 	return plain, false, nil
+}
+
+// encrypts reports whether the present rules encrypt.
+func encrypts(c store.Cipher) (bool, error) {
+	if c == nil {
+		return false, nil
+	}
+	sealed, err := c.Seal([]byte("{}"))
+	return sealed != nil, err
 }
 
 // objects are changed rows of objects in the form that statements take them in.

@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lib/pq"
@@ -56,7 +57,8 @@ type Store struct {
 	runs map[string]struct{} // that have claims through this store
 
 	sessions bool      // a pooler, if there is one, keeps them
-	down     time.Time // since when requests have failed that may be repeated; zero if the last one has not
+	clear    atomic.Int64 // how many rows were read that are not encrypted, although there is a cipher
+	down     time.Time    // since when requests have failed that may be repeated; zero if the last one has not
 }
 
 // note notes that a run has a claim through this store, or not any more.
