@@ -74,7 +74,7 @@ func forceUnlock(ctx context.Context, out *output, in *input, wd *workingDir, id
 	return exitOK
 }
 
-// unlockText says what unlocking does to the state of a workspace and the run that holds the lock, or claims.
+// unlockText describes the effects of unlocking on the state of a workspace and the run that holds it.
 func unlockText(workspace string, claims bool) string {
 	if claims {
 		return " will free the parts of the state of the workspace \"" + workspace + "\" that the run\nhas claimed. If the run is alive after all, it begins nothing more, and results that come\nlater are kept beside the state."

@@ -56,7 +56,7 @@ type Store struct {
 	pool *sql.DB             // nil before the first request
 	runs map[string]struct{} // that have claims through this store
 
-	sessions bool      // a pooler, if there is one, keeps them
+	sessions bool         // a pooler, if there is one, keeps them
 	clear    atomic.Int64 // how many rows were read that are not encrypted, although there is a cipher
 	down     time.Time    // since when requests have failed that may be repeated; zero if the last one has not
 }
