@@ -52,15 +52,19 @@ func (o *Operation) claim(ctx context.Context, scope *state.Scope) diag.List {
 	if err != nil {
 		return notClaimed(err)
 	}
-	return store.RecoveredBy(o.p.opt.State.Store).Diags()
+	found := store.RecoveredBy(o.p.opt.State.Store).Diags()
+	return slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return slices.Contains(o.told, d.Detail) })
 }
 
-// claimChange claims the parts of the state in which s, a changed copy, differs from it.
-func (o *Operation) claimChange(s *state.State) diag.List {
+// claimChange claims the parts of the state in which s, a changed copy, differs from it. Objects of some
+// instances were imported.
+func (o *Operation) claimChange(s *state.State, imported []string) diag.List {
 	if o.p.claimer() == nil || o.lock != "" {
 		return nil
 	}
-	return o.claim(o.outlasting(), plan.ScopeOfChange(o.State(), s))
+	scope := plan.ScopeOfChange(o.State(), s)
+	scope.Imported = imported
+	return o.claim(o.outlasting(), scope)
 }
 
 // notClaimed reports that a part of the state could not be claimed.
@@ -142,18 +146,40 @@ func forgetOthers(memory *rounds.Memory, before, after *state.State, own *plan.P
 	}
 }
 
-// lateResults returns a warning about results that the state does not have, because they came after their
-// runs had lost their claims, as far as a plan is about their objects. Of attributes only the identifying one
-// is shown.
-func (o *Operation) lateResults(found *store.Recovered, planned *plan.Plan) diag.List {
+// rowsOf returns how many objects and outputs a plan changes.
+func rowsOf(p *plan.Plan) (n int) {
+	for _, c := range p.Changes {
+		if c.Action != plan.NoOp {
+			n++
+		}
+	}
+	for _, c := range p.Outputs {
+		if c.Action != plan.NoOp {
+			n++
+		}
+	}
+	return n
+}
+
+// besideState returns warnings about results that came after their runs had lost their claims, and about
+// operations of runs that were freed by force, as far as a plan is about their objects. Of attributes only
+// the identifying one is shown.
+func (o *Operation) besideState(found *store.Recovered, planned *plan.Plan) diag.List {
 	if found == nil {
 		return nil
+	}
+	restricted := len(planned.Targets)+len(planned.Excludes) > 0
+	about := func(a addr.Instance) bool {
+		return !restricted || slices.ContainsFunc(planned.Changes, func(p *plan.Change) bool { return p.Addr == a || p.PrevAddr == a })
+	}
+	diags := found.FreedDiags(about)
+	for _, d := range diags {
+		o.told = append(o.told, d.Detail)
 	}
 	var sb strings.Builder
 	for _, r := range found.Late {
 		c := r.Change
-		restricted := len(planned.Targets)+len(planned.Excludes) > 0
-		if restricted && !slices.ContainsFunc(planned.Changes, func(p *plan.Change) bool { return p.Addr == c.Object.Instance }) {
+		if !about(c.Object.Instance) {
 			continue
 		}
 		done := "was destroyed"
@@ -165,8 +191,8 @@ func (o *Operation) lateResults(found *store.Recovered, planned *plan.Plan) diag
 		fmt.Fprintf(&sb, "\n  - %s %s by %s, run %s, at %s", c.Object, done, (&store.LockError{Info: &r.Run}).Holder(), r.Run.ID, r.At.Local().Format(time.DateTime))
 	}
 	if sb.Len() == 0 {
-		return nil
+		return diags
 	}
-	return diag.Warnf("Results came too late", "These operations ended after their runs had lost their claims on the objects, so that others could change them. The state does not have these results:%s\n\n"+
-		"Compare the plan with the real objects. To have the state take over an object that it lacks, import it. This warning stays until the state has a new result for the object: by a step of an apply, an import or a push.", sb.String()).Once()
+	return append(diags, diag.Warnf("Results came too late", "These operations ended after their runs had lost their claims on the objects, so that others could change them. The state does not have these results:%s\n\n"+
+		"Compare the plan with the real objects. To have the state take over an object that it lacks, import it. This warning stays until a newer result is recorded: by a step of an apply on the object, an import or a push.", sb.String()).Once()...)
 }

@@ -29,6 +29,8 @@ type Operation struct {
 	// ours is the state of File with the providers of Terraform's registry at our default one; nil once a new
 	// one was written.
 	ours *state.State
+	// told are the texts of warnings that planning has reported, and that claiming does not repeat.
+	told []string
 
 	p       *Project
 	name    string
@@ -224,7 +226,7 @@ func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *roun
 	req.Memory, req.Scoped = memory, o.p.claimer() != nil
 	late := store.RecoveredBy(o.p.opt.State.Store)
 	planned, more := o.p.engine.Plan(ctx, req)
-	return planned, append(append(diags, more...), o.lateResults(late, planned)...)
+	return planned, append(append(diags, more...), o.besideState(late, planned)...)
 }
 
 func (o *Operation) request(cfg *blocks.Config, opt PlanOptions) engine.PlanRequest {
@@ -272,7 +274,7 @@ func (o *Operation) Import(ctx context.Context, to addr.Instance, id string, opt
 	if imported == nil {
 		return causes(wrong, diags)
 	}
-	return append(diags, o.Write(imported)...)
+	return append(diags, o.write(imported, to.String())...)
 }
 
 // causes returns the errors that explain why something failed: if it only says that something is not known,
@@ -356,6 +358,7 @@ func (o *Operation) applyRound(ctx context.Context, planned *plan.Plan, opt Appl
 	if soft == nil {
 		soft = ctx
 	}
+	read := store.RecoveredBy(o.p.opt.State.Store)
 	diags = append(diags, o.Claim(soft, planned)...)
 	if diags.HasErrors() {
 		return nil, diags
@@ -369,6 +372,7 @@ func (o *Operation) applyRound(ctx context.Context, planned *plan.Plan, opt Appl
 	diags = append(diags, more...)
 	recording.moveTo(o.p.opt.Secrets.Openings)
 	diags = append(diags, o.endRun(run)...)
+	diags = append(diags, read.ClearDiags(rowsOf(planned))...)
 	if o.writes != nil {
 		forgetOthers(memory, before, o.State(), planned)
 	}
@@ -435,8 +439,11 @@ func (o *Operation) base() (*state.File, error) {
 
 // Write stores s, a changed copy of State, unless nothing has changed. If that fails, the state is kept in a
 // file beside the configuration.
-func (o *Operation) Write(s *state.State) diag.List {
-	diags := o.claimChange(s)
+func (o *Operation) Write(s *state.State) diag.List { return o.write(s) }
+
+// write is Write for a state into which the objects of instances were imported.
+func (o *Operation) write(s *state.State, imported ...string) diag.List {
+	diags := o.claimChange(s, imported)
 	if diags.HasErrors() {
 		return diags
 	}

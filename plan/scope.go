@@ -54,10 +54,20 @@ func Scope(p *Plan, opt ScopeOptions) *state.Scope {
 func ScopeOfChange(stored, next *state.State) *state.Scope {
 	b := scopeBuilder{opt: ScopeOptions{Stored: stored}, claims: state.Claims{}, relied: map[state.Subject]bool{}, sets: newSetBuilder()}
 	b.claims.Add(state.Subject{Kind: state.WholeState}, state.Intent)
-	for _, c := range state.Diff(stored, next) {
+	changes := state.Diff(stored, next)
+	was := map[*state.Object]addr.Instance{} // where objects are not any more
+	for _, c := range changes {
+		if c.New == nil {
+			was[stored.Object(c.Object)] = c.Object.Instance
+		}
+	}
+	for _, c := range changes {
 		b.exclusive(c.Object.Instance)
 		if c.New == nil {
 			continue
+		}
+		if from, moved := was[c.New]; moved {
+			b.move(from, c.Object.Instance)
 		}
 		var had []addr.ConfigResource
 		if o := stored.Object(c.Object); o != nil {
@@ -93,6 +103,8 @@ type scopeBuilder struct {
 	relied   map[state.Subject]bool          // has the subjects whose rows are compared
 	altered  *Instances                      // of the plan
 	results  map[state.Subject]state.Version // stored outputs and checks
+	moved    map[string]string
+	imported []string
 	sets     *setBuilder
 }
 
@@ -121,6 +133,10 @@ func (b *scopeBuilder) change(c *Change) {
 	b.exclusive(c.Addr)
 	if c.Moved() {
 		b.exclusive(c.PrevAddr)
+		b.move(c.PrevAddr, c.Addr)
+	}
+	if c.Importing != nil {
+		b.imported = append(b.imported, c.Addr.String())
 	}
 	if c.Action == Delete || c.Action.DestroysReplaced() {
 		s := state.Subject{Kind: state.Dependents, Addr: c.Addr.Config().String()}
@@ -135,6 +151,14 @@ func (b *scopeBuilder) change(c *Change) {
 	if c.Action != Delete && c.Action != Forget {
 		b.intendDependencies(b.claims, c)
 	}
+}
+
+// move notes that an instance gets another address.
+func (b *scopeBuilder) move(from, to addr.Instance) {
+	if b.moved == nil {
+		b.moved = map[string]string{}
+	}
+	b.moved[from.String()] = to.String()
 }
 
 // exclusive claims an instance exclusively. Its rows are compared, also if there are none.
@@ -314,7 +338,7 @@ func compareText(a, b string) int {
 
 // scope returns the collected claims with the stored rows that are to be compared.
 func (b *scopeBuilder) scope() *state.Scope {
-	out := &state.Scope{Claims: b.claims, Optional: b.optional, Relied: make(map[state.Subject]state.RowSet, len(b.relied))}
+	out := &state.Scope{Claims: b.claims, Optional: b.optional, Relied: make(map[state.Subject]state.RowSet, len(b.relied)), Moved: b.moved, Imported: b.imported}
 	for s := range b.relied {
 		switch s.Kind {
 		case state.OneOutput, state.OneCheck:

@@ -30,6 +30,7 @@ func (b *setBuilder) collect(st *state.State, to map[state.Subject]state.RowSet)
 			addRows(a, in, to[s])
 		}
 	}
+	b.unrecorded(st, to)
 	whole := to[state.Subject{Kind: state.WholeState}]
 	if len(b.resources)+len(b.spans)+len(b.blocks) == 0 && whole == nil {
 		return
@@ -45,6 +46,26 @@ func (b *setBuilder) collect(st *state.State, to map[state.Subject]state.RowSet)
 				addRows(a, in, set)
 			}
 			b.addDependent(a, in, to)
+		}
+	}
+}
+
+// unrecorded adds the late results and freed operations.
+func (b *setBuilder) unrecorded(st *state.State, to map[state.Subject]state.RowSet) {
+	for name, version := range st.Unrecorded {
+		a, err := addr.ParseInstance(name.Address)
+		if err != nil {
+			continue // the store takes no other addresses
+		}
+		sets := b.of(a.Abs(), to)
+		if s, ok := b.instances[a]; ok {
+			sets = append(sets, to[s])
+		}
+		if whole := to[state.Subject{Kind: state.WholeState}]; whole != nil {
+			sets = append(sets, whole)
+		}
+		for _, set := range sets {
+			set[name] = version
 		}
 	}
 }

@@ -19,6 +19,9 @@ type State struct {
 	Outputs   map[string]*Output // of the root module
 	Checks    []CheckResult
 	Salts     []Salt // of fingerprints, the one for new ones first; see AddSalts
+	// Unrecorded are freed operations and late results, about which a store with many runs knows, and which
+	// no object of s has. They are not encoded.
+	Unrecorded RowSet
 
 	owner uint64 // of the resources that s may change in place; see Copy
 }

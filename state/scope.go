@@ -98,11 +98,23 @@ func (c Claims) Add(s Subject, m ClaimMode) {
 }
 
 // RowName names a row: the address of an instance and the key of a deposed object, or an output or a check.
-type RowName struct{ Address, Deposed string }
+// Unrecorded names a fact about an instance that has no row; it is "" for rows.
+type RowName struct{ Address, Deposed, Unrecorded string }
 
 // NameOf returns the name of the row of an object.
 func NameOf(o addr.Object) RowName {
-	return RowName{o.Instance.String(), string(o.Deposed)}
+	return RowName{Address: o.Instance.String(), Deposed: string(o.Deposed)}
+}
+
+// FreedOperation names an operation that had not ended when its run was freed by force. It may have created,
+// changed or destroyed the object.
+func FreedOperation(instance, run string, id int64) RowName {
+	return RowName{Address: instance, Unrecorded: fmt.Sprintf("operation %d of %s", id, run)}
+}
+
+// LateResult names a result that came after its run had lost its claims.
+func LateResult(instance, run string, batch int64) RowName {
+	return RowName{Address: instance, Unrecorded: fmt.Sprintf("result %d of %s", batch, run)}
 }
 
 // String returns the name for messages.
@@ -123,9 +135,13 @@ type Scope struct {
 	// Optional are claimed one by one, where that conflicts with no claim of another run: for changes that a
 	// later run makes as well. Each has one exclusive claim on an instance.
 	Optional []Claims
-	// Relied has the rows of subjects as they were read. The run is stale if a claimed one has other rows by
-	// now.
+	// Relied has the rows of subjects as they were read, with late results and freed operations. The run is
+	// stale if a claimed one has other rows by now, or more of these.
 	Relied map[Subject]RowSet
+	// Moved has the new addresses of instances that the run moves, by the ones before.
+	Moved map[string]string
+	// Imported are the addresses of instances whose objects the run takes over as they are now.
+	Imported []string
 }
 
 // Subject returns the instance that an optional claim is about.

@@ -181,7 +181,7 @@ func NewDeposedKey(taken func(addr.Deposed) bool, random io.Reader) (addr.Depose
 // resources with s until one of both changes them, so it takes time and memory for each resource, not for
 // each instance.
 func (s *State) Copy() *State {
-	c := &State{Resources: maps.Clone(s.Resources), Outputs: maps.Clone(s.Outputs), Checks: slices.Clone(s.Checks), Salts: slices.Clone(s.Salts), owner: owners.Add(1)}
+	c := &State{Resources: maps.Clone(s.Resources), Outputs: maps.Clone(s.Outputs), Checks: slices.Clone(s.Checks), Salts: slices.Clone(s.Salts), Unrecorded: s.Unrecorded, owner: owners.Add(1)}
 	if c.Resources == nil {
 		c.Resources = map[addr.AbsResource]*Resource{}
 	}

@@ -95,6 +95,7 @@ func copyStates(ctx context.Context, states []copying, user *User, opt BackendOp
 			return copied, left, append(diags, diag.Errorf("Cannot copy the state", "Workspace %q of the new backend: %s.", c.to, err)...)
 		}
 		copied = append(copied, c.from)
+		diags = append(diags, store.RecoveredBy(c.source).LeftDiags(c.from)...)
 		if f, ok := c.source.(store.InFiles); ok {
 			left = append(left, f.Files()...)
 		}

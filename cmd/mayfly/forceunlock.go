@@ -41,6 +41,7 @@ func forceUnlock(ctx context.Context, out *output, in *input, wd *workingDir, id
 		return exitError
 	}
 	begun := unfinished(ctx, m, id)
+	_, claims := m.(store.Claimer)
 	const hint = "To remove the lock without being asked, use -force."
 	if !force {
 		name, _, _ := wd.dir().Workspace()
@@ -52,7 +53,7 @@ func forceUnlock(ctx context.Context, out *output, in *input, wd *workingDir, id
 		}
 		yes, asked := in.approved(ctx, term.Question{
 			Title: "Do you really want to force-unlock?",
-			Text:  out.view.Program + " will remove the lock on the state of the workspace \"" + name + "\", and the run\nthat holds it, if there is one, continues without it. This allows others to change\nthe state at the same time, which can damage it." + begun + "\n\nOnly 'yes' will be accepted to confirm.",
+			Text:  out.view.Program + unlockText(name, claims) + begun + "\n\nOnly 'yes' will be accepted to confirm.",
 		}, hint)
 		switch {
 		case !asked:
@@ -65,8 +66,20 @@ func forceUnlock(ctx context.Context, out *output, in *input, wd *workingDir, id
 	if !out.report(unlockDiags(store.ForceUnlock(ctx, m, id), id)) {
 		return exitError
 	}
+	if claims {
+		out.say("%s%s\n\nThe parts of the state that the run had claimed are free. Plans that were made before\nare stale if they need the objects of its operations. The next plan lists the operations.\nIf one of them has a result after all, plans show it until a newer one is recorded.", out.view.Success(out.view.Program+" state has been successfully unlocked!"), begun)
+		return exitOK
+	}
 	out.say("%s%s\n\nThe state has been unlocked, so other commands can lock it again. If the run\nthat held the lock was killed, the next command reports what became of its\nchanges.", out.view.Success(out.view.Program+" state has been successfully unlocked!"), begun)
 	return exitOK
+}
+
+// unlockText describes the effects of unlocking on the state of a workspace and the run that holds it.
+func unlockText(workspace string, claims bool) string {
+	if claims {
+		return " will free the parts of the state of the workspace \"" + workspace + "\" that the run\nhas claimed. If the run is alive after all, it begins nothing more, and results that come\nlater are kept beside the state."
+	}
+	return " will remove the lock on the state of the workspace \"" + workspace + "\", and the run\nthat holds it, if there is one, continues without it. This allows others to change\nthe state at the same time, which can damage it."
 }
 
 // unfinished returns a paragraph about the operations that the run with a lock has begun and not ended; "" if

@@ -24,8 +24,16 @@ type Recovered struct {
 	Saved bool
 
 	// Late are results that the state does not have, because they came after their runs had lost their
-	// claims. They are kept until the object has a new result. Diags does not mention them: a plan does.
+	// claims. They are kept until a plan that has shown them has a new result for the object, or until the
+	// object is imported or pushed. Diags does not mention them: a plan does.
 	Late []LateResult
+	// Freed are operations that had not ended when their runs were freed by force, as long as no result of
+	// them has come and no run after that has claimed anything. A plan mentions them too.
+	Freed []FreedOperation
+
+	// Clear is how many rows of the state are not encrypted, although the configuration asks for that: each
+	// run encrypts the rows that it changes. An apply mentions them.
+	Clear int
 
 	Unreadable string // new path of a journal without any readable record; "" for none
 	Empty      string // path of an existing state file without content; "" for none
@@ -36,6 +44,13 @@ type LateResult struct {
 	Change state.ObjectChange
 	Run    LockInfo
 	At     time.Time
+}
+
+// FreedOperation is an operation that had not ended when its run was freed by force.
+type FreedOperation struct {
+	state.Unfinished
+	Run   LockInfo
+	Began time.Time
 }
 
 // RecoveredBy returns the recovery by m; nil if m recovered nothing or never does.
@@ -76,6 +91,41 @@ func (r *Recovered) journalDiags() diag.List {
 	}
 	l = append(l, interrupted(r.Unfinished)...)
 	return append(l.Once(), LeftOpen(r.Open)...)
+}
+
+// FreedDiags returns the warning about freed operations on the instances that about reports; none if there
+// are none. It has the text of the one in Diags about operations that did not end.
+func (r *Recovered) FreedDiags(about func(addr.Instance) bool) diag.List {
+	var unfinished []state.Unfinished
+	for _, o := range r.Freed {
+		if about(o.Object.Instance) {
+			unfinished = append(unfinished, o.Unfinished)
+		}
+	}
+	return interrupted(unfinished).Once()
+}
+
+// ClearDiags returns the warning about rows that are not encrypted although the configuration asks for that,
+// after a run that has changed so many; none if it has changed all of them. It is empty for a nil r.
+func (r *Recovered) ClearDiags(changed int) diag.List {
+	if r == nil || r.Clear <= changed {
+		return nil
+	}
+	return diag.Warnf("Parts of the state are not encrypted", "The configuration asks for encryption, and this run has encrypted the objects and outputs that it has changed. Others are still stored in clear, as before the encryption was turned on. To encrypt all of them, and their history, run:\n  mayfly state rekey")
+}
+
+// LeftDiags returns the warning that late results stay where they are when the state of a workspace is copied
+// to another place; none if there are none. It is empty for a nil r.
+func (r *Recovered) LeftDiags(workspace string) diag.List {
+	if r == nil || len(r.Late) == 0 {
+		return nil
+	}
+	var objects []addr.Object
+	for _, l := range r.Late {
+		objects = append(objects, l.Change.Object)
+	}
+	return diag.Warnf("Late results were not copied", "The previous backend has results for these objects of the workspace %q that came after their runs had lost their claims:%s\n\n"+
+		"They are not part of the state, and the new backend has no place for them. Compare the next plan with the real objects. The previous backend keeps the results: a plan there shows them in full.", workspace, ListObjects(objects)).Once()
 }
 
 // interrupted returns the warning about operations that began and did not end; none if there are none.

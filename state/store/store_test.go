@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/stores/inmem"
 	"github.com/mayfly-iac/mayfly/state"
@@ -184,6 +185,39 @@ func TestRecoveredDiags(t *testing.T) {
 	l = (&store.Recovered{Unreadable: "x.unreadable", Empty: "x.tfstate"}).Diags()
 	if len(l) != 2 || l.HasErrors() || !strings.Contains(l[0].Detail, "x.tfstate") || !strings.Contains(l[1].Detail, "x.unreadable") {
 		t.Errorf("Diags: got %v, want two warnings, about x.tfstate and x.unreadable", l)
+	}
+}
+
+// TestUnrecordedDiags warns about freed operations on some instances, and about late results that stay where
+// they are.
+func TestUnrecordedDiags(t *testing.T) {
+	r := &store.Recovered{
+		Freed: []store.FreedOperation{
+			{Unfinished: state.Unfinished{Object: storetest.Address("a", 1), Action: "create"}},
+			{Unfinished: state.Unfinished{Object: storetest.Address("a", 2), Action: "update"}},
+		},
+		Late: []store.LateResult{{Change: state.ObjectChange{Object: storetest.Address("a", 3)}}},
+	}
+	l := r.FreedDiags(func(a addr.Instance) bool { return a == storetest.Address("a", 2).Instance })
+	if len(l) != 1 || !strings.Contains(l[0].Detail, "test_thing.a[2] (update)") || strings.Contains(l[0].Detail, "a[1]") {
+		t.Errorf("FreedDiags: got %v, want a warning about test_thing.a[2] alone", l)
+	}
+	if l := r.FreedDiags(func(addr.Instance) bool { return false }); len(l) != 0 {
+		t.Errorf("FreedDiags: got %v, want nothing about no instances", l)
+	}
+	if l := r.LeftDiags("w"); len(l) != 1 || !strings.Contains(l[0].Detail, "\"w\"") || !strings.Contains(l[0].Detail, "test_thing.a[3]") {
+		t.Errorf("LeftDiags: got %v, want a warning about test_thing.a[3] in w", l)
+	}
+	r.Clear = 3
+	if l := r.ClearDiags(2); len(l) != 1 || !strings.Contains(l[0].Detail, "mayfly state rekey") {
+		t.Errorf("ClearDiags: got %v, want a warning with the command", l)
+	}
+	var none *store.Recovered
+	if l := append(none.ClearDiags(0), r.ClearDiags(3)...); len(l) != 0 {
+		t.Errorf("ClearDiags: got %v, want nothing after all rows were changed", l)
+	}
+	if l := append(none.LeftDiags("w"), (&store.Recovered{}).LeftDiags("w")...); len(l) != 0 {
+		t.Errorf("LeftDiags: got %v, want nothing without late results", l)
 	}
 }
 

@@ -4,6 +4,7 @@ package claims
 
 import (
 	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -154,7 +155,12 @@ func TestKilled(t *testing.T) {
 		t.Fatalf("got the text\n%s\nwant the command that frees the run", r.output)
 	}
 	s.contains(s.must(two, "force-unlock", "-force", run[1]), "has begun these operations", key+" (update)")
-	s.contains(s.must(two, vars(3, 3, "apply", "-auto-approve")...), "Operations were interrupted", key)
+	s.contains(s.must(two, vars(3, 3, "plan")...), "Operations were interrupted", key)
+	text := s.must(two, vars(3, 3, "apply", "-auto-approve")...)
+	s.contains(text, "Operations were interrupted", key)
+	if n := strings.Count(text, "Operations were interrupted"); n != 1 {
+		t.Errorf("got the warning about the operation %d times, want once:\n%s", n, text)
+	}
 	s.contains(s.must(two, vars(3, 3, "plan")...), "No changes")
 	s.until(0, `SELECT count(*) FROM mayfly.claims`)
 }

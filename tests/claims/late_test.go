@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 )
 
 // TestLate frees a run by force while its provider works. The result that comes after that is kept, and shown
@@ -35,6 +37,10 @@ func TestLate(t *testing.T) {
 	if text := s.must(two, vars(1, 2, "plan", "-target=module.b", "-refresh=false")...); regexp.MustCompile("came too late").MatchString(text) {
 		t.Errorf("got the text\n%s\nwant nothing about an object that the plan does not have", text)
 	}
+	three := s.machine()
+	filetest.Write(t, filepath.Join(three, "backend_override.tf"), "terraform {\n  backend \"local\" {}\n}\n")
+	s.contains(s.must(three, "init", "-migrate-state", "-force-copy"), "Late results were not copied", "module.a.sim_thing.first")
+	s.must(two, "state", "rm", "module.b.sim_thing.first")
 	s.must(two, vars(3, 1, "apply", "-auto-approve")...)
 	if text := s.must(two, vars(3, 1, "plan")...); regexp.MustCompile("came too late").MatchString(text) {
 		t.Errorf("got the text\n%s\nwant nothing after a step on the object", text)

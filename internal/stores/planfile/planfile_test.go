@@ -399,10 +399,11 @@ func sampleScope() *state.Scope {
 	for i, kind := range []state.SubjectKind{state.OneInstance, state.AllInstances, state.AllWithin, state.Dependents, state.OneOutput, state.OneCheck} {
 		s := state.Subject{Kind: kind, Addr: "a"}
 		out.Claims[s] = state.Shared
-		out.Relied[s] = state.RowSet{{Address: "a"}: {byte(i)}, {Address: "a", Deposed: "00000001"}: {}}
+		out.Relied[s] = state.RowSet{{Address: "a"}: {byte(i)}, {Address: "a", Deposed: "00000001"}: {}, state.LateResult("a", "run", 1): {1}, state.FreedOperation("a", "run", 1): {1}}
 	}
 	within := state.Subject{Kind: state.AllWithin, Addr: "a", Within: "module.a"}
 	out.Claims[within], out.Relied[within] = state.Exclusive, state.RowSet{}
+	out.Moved, out.Imported = map[string]string{"t.a": "t.b"}, []string{"t.c"}
 	out.Optional = []state.Claims{{{Kind: state.OneInstance, Addr: "t.b"}: state.Exclusive, {Kind: state.AllInstances, Addr: "t.b"}: state.Intent}}
 	return out
 }

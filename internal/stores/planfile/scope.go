@@ -14,6 +14,9 @@ type scope struct {
 	Claims   []claim   `json:"claims"`
 	Optional [][]claim `json:"optional,omitempty"`
 	Relied   []relied  `json:"relied"`
+
+	Moved    map[string]string `json:"moved,omitempty"`
+	Imported []string          `json:"imported,omitempty"`
 }
 
 // subject names a part of a state.
@@ -34,11 +37,12 @@ type relied struct {
 	Rows []row `json:"rows"`
 }
 
-// row is a row with its version in hexadecimal digits.
+// row is a row with its version in hexadecimal digits, or something unrecorded.
 type row struct {
-	Address string `json:"address"`
-	Deposed string `json:"deposed,omitempty"`
-	Version string `json:"version"`
+	Address    string `json:"address"`
+	Deposed    string `json:"deposed,omitempty"`
+	Unrecorded string `json:"unrecorded,omitempty"`
+	Version    string `json:"version"`
 }
 
 func (s subject) compare(t subject) int {
@@ -50,17 +54,17 @@ func (p *writer) scope(s *state.Scope) {
 	if s == nil {
 		return
 	}
-	doc := scope{Claims: encodeClaims(s.Claims), Relied: []relied{}}
+	doc := scope{Claims: encodeClaims(s.Claims), Relied: []relied{}, Moved: s.Moved, Imported: s.Imported}
 	for _, claims := range s.Optional {
 		doc.Optional = append(doc.Optional, encodeClaims(claims))
 	}
 	for of, rows := range s.Relied {
 		r := relied{subject: subject(of), Rows: []row{}}
 		for name, version := range rows {
-			r.Rows = append(r.Rows, row{name.Address, name.Deposed, hex.EncodeToString(version[:])})
+			r.Rows = append(r.Rows, row{name.Address, name.Deposed, name.Unrecorded, hex.EncodeToString(version[:])})
 		}
 		slices.SortFunc(r.Rows, func(a, b row) int {
-			return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Deposed, b.Deposed))
+			return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Deposed, b.Deposed), cmp.Compare(a.Unrecorded, b.Unrecorded))
 		})
 		doc.Relied = append(doc.Relied, r)
 	}
@@ -86,7 +90,7 @@ func (p *reader) scope() (*state.Scope, error) {
 	if err := p.json(entryScope, &doc); err != nil {
 		return nil, err
 	}
-	out := &state.Scope{Relied: make(map[state.Subject]state.RowSet, len(doc.Relied))}
+	out := &state.Scope{Relied: make(map[state.Subject]state.RowSet, len(doc.Relied)), Moved: doc.Moved, Imported: doc.Imported}
 	var err error
 	if out.Claims, err = decodeClaims(doc.Claims); err != nil {
 		return nil, err
@@ -108,7 +112,7 @@ func (p *reader) scope() (*state.Scope, error) {
 			if n, err := hex.Decode(version[:], []byte(w.Version[:min(len(w.Version), 2*len(version))])); err != nil || n < len(version) || len(w.Version) != 2*len(version) {
 				return nil, corrupt("its entry %q has a version that is not valid", entryScope)
 			}
-			rows[state.RowName{Address: w.Address, Deposed: w.Deposed}] = version
+			rows[state.RowName{Address: w.Address, Deposed: w.Deposed, Unrecorded: w.Unrecorded}] = version
 		}
 		out.Relied[state.Subject(r.subject)] = rows
 	}

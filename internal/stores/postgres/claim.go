@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,7 +32,12 @@ type claim struct {
 	stop      context.CancelFunc
 	batches   int64 // that journals have sent
 	numbers   int64 // of operations and openings; protected by the journal
+	scope     *state.Scope
+	read      []lateID // late results, before it claimed
 }
+
+// imports reports whether the run takes over the object of an instance as it is now.
+func (c *claim) imports(address string) bool { return slices.Contains(c.scope.Imported, address) }
 
 // whole reports whether the run has claimed the whole state.
 func (c *claim) whole() bool {
@@ -58,7 +64,7 @@ func (m *manager) take(ctx context.Context, scope *state.Scope, info store.LockI
 	if err != nil {
 		return err
 	}
-	c.alone = alone
+	c.alone, c.scope, c.read = alone, scope, m.read
 	text, err := c.info.Marshal()
 	if err != nil {
 		return err
@@ -305,7 +311,7 @@ func (m *manager) Claim(ctx context.Context, scope *state.Scope, info store.Lock
 	}
 	c := m.claim
 	if err := m.compare(ctx, c, scope); err != nil {
-		return nil, m.failed("compared", errors.Join(err, m.release(context.WithoutCancel(ctx))))
+		return nil, m.failed("compared", errors.Join(err, m.unfold(context.WithoutCancel(ctx), c), m.release(context.WithoutCancel(ctx))))
 	}
 	m.recovered = c.found
 	return &store.Held{ID: c.info.ID, Writes: func(a addr.Instance) bool { return c.writes(a.String()) }}, nil

@@ -224,13 +224,18 @@ func TestLapsedOthers(t *testing.T) {
 		t.Errorf("another run after the lapsed one: %v", err)
 	}
 	next.end()
-	after := planned(t, opt, "after", []int{0})
-	if err := after.claim(0); err != nil {
-		t.Fatal(err)
+	if got := len(lateResults(t, opt)); got != 1 {
+		t.Errorf("got %d late results after a step whose plan has not shown it, want 1", got)
 	}
+	after := planned(t, opt, "after", []int{1})
+	after.begin()
 	if r := store.RecoveredBy(after.Manager); r == nil || r.Changes != 1 || len(r.Unfinished) > 0 {
 		t.Errorf("recovered: got %+v, want 1 change", r)
 	}
+	if err := after.update(1); err != nil {
+		t.Fatal(err)
+	}
+	after.end()
 	if got := len(lateResults(t, opt)); got != 0 {
 		t.Errorf("got %d late results after the object got another one, want 0", got)
 	}

@@ -7,10 +7,12 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/lib/pq"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -22,6 +24,12 @@ type comparison struct {
 	scope     *state.Scope
 	found     map[state.Subject]state.RowSet
 	writers   map[state.RowName]string // runs that have written stored rows; results are named by their keys
+	changed   map[string]bool          // addresses of rows that differ
+}
+
+// anyUnrecorded names all late results and freed operations of an instance.
+func anyUnrecorded(address string) state.RowName {
+	return state.RowName{Address: address, Unrecorded: "something"}
 }
 
 // compare returns a *store.StaleError if claimed rows are not as they were read. Optional claims on such rows
@@ -30,7 +38,7 @@ func (m *manager) compare(ctx context.Context, c *claim, scope *state.Scope) err
 	var stale []store.StaleRow
 	var given []string
 	err := m.store.again(ctx, reading, func(t *tx) error {
-		x := &comparison{t: t, workspace: c.workspace, scope: scope, found: map[state.Subject]state.RowSet{}, writers: map[state.RowName]string{}}
+		x := &comparison{t: t, workspace: c.workspace, scope: scope, found: map[state.Subject]state.RowSet{}, writers: map[state.RowName]string{}, changed: map[string]bool{}}
 		if err := x.read(m.name); err != nil {
 			return err
 		}
@@ -71,7 +79,11 @@ func (x *comparison) read(name string) error {
 		}
 		return x.rows(func(of string) state.Subject { return subjects[of] }, statement, pq.StringArray(addresses))
 	}
-	err := rows(state.OneInstance, `SELECT address, address, deposed, version, run FROM mayfly.objects WHERE workspace = $1 AND address = ANY($2)`)
+	err := x.unrecorded(name)
+	if err != nil {
+		return err
+	}
+	err = rows(state.OneInstance, `SELECT address, address, deposed, version, run FROM mayfly.objects WHERE workspace = $1 AND address = ANY($2)`)
 	if err == nil {
 		err = rows(state.AllInstances, `SELECT resource, address, deposed, version, run FROM mayfly.objects WHERE workspace = $1 AND resource = ANY($2)`)
 	}
@@ -94,6 +106,44 @@ func (x *comparison) read(name string) error {
 		return err
 	}
 	return x.results(name)
+}
+
+// unrecorded adds the late results and freed operations of the subjects.
+func (x *comparison) unrecorded(name string) error {
+	within := map[state.Subject]bool{}
+	for s := range x.scope.Relied {
+		if s.Kind == state.AllWithin {
+			within[s] = true
+		}
+	}
+	return x.t.rows(func(scan func(...any) error) error {
+		var id lateID
+		var freed bool
+		if err := scan(&id.run, &freed, &id.batch, &id.address); err != nil {
+			return err
+		}
+		row, version, err := id.name(freed)
+		if err != nil {
+			return err
+		}
+		of, err := addr.ParseInstance(id.address)
+		if err != nil {
+			return err
+		}
+		subjects := []state.Subject{{Kind: state.WholeState}, state.InstanceSubject(of), {Kind: state.AllInstances, Addr: of.Abs().String()}}
+		for s := range within {
+			if s.Addr == of.Config().String() && (s.Within == "" || strings.HasPrefix(id.address, s.Within+".")) {
+				subjects = append(subjects, s)
+			}
+		}
+		for _, s := range subjects {
+			if set, relied := x.found[s]; relied {
+				set[row] = version
+			}
+		}
+		x.writers[anyUnrecorded(id.address)] = id.run
+		return nil
+	}, `SELECT u.run, u.freed, u.number, u.address FROM (`+unrecordedOf+`) u`, name)
 }
 
 // rows reads rows, each after the address of its subject.
@@ -150,17 +200,22 @@ func (x *comparison) differences() (stale []store.StaleRow, given []string, err 
 			some = true
 			if _, claimed := x.scope.Claims[s]; claimed {
 				differ[difference{kind, row}] = change
+				x.changed[row.Address] = x.changed[row.Address] || row.Unrecorded == ""
 			}
 		}
 		for row, version := range want {
-			if now, is := found[row]; !is {
+			if now, is := found[row]; !is && row.Unrecorded != "" {
+				continue // a late result was settled
+			} else if !is {
 				note(row, "is gone")
 			} else if now != version {
 				note(row, "was changed")
 			}
 		}
 		for row := range found {
-			if _, was := want[row]; !was {
+			if _, was := want[row]; !was && row.Unrecorded != "" {
+				note(anyUnrecorded(row.Address), "may have been changed without a record")
+			} else if !was {
 				note(row, "is new")
 			}
 		}
@@ -170,6 +225,9 @@ func (x *comparison) differences() (stale []store.StaleRow, given []string, err 
 	}
 	writers, err := x.runs()
 	for d, change := range differ {
+		if d.row.Unrecorded != "" && x.changed[d.row.Address] {
+			continue // the change of the row says enough
+		}
 		row := store.StaleRow{Name: d.row.String(), Change: change}
 		if d.kind == state.OneInstance {
 			row.Run = writers[x.writers[d.row]]

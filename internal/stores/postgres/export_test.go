@@ -2,6 +2,11 @@
 
 package postgres
 
+import (
+	"context"
+	"database/sql"
+)
+
 // Versions is how many versions of the tables there are.
 var Versions = len(migrations)
 
@@ -12,6 +17,12 @@ func Older(opt Options, version int) (*Store, error) {
 		s.migrations = s.migrations[:version]
 	}
 	return s, err
+}
+
+// Persist repeats a request of a store that has reached its server before.
+func Persist(ctx context.Context, s *Store, f func() error) error {
+	s.pool = &sql.DB{}
+	return s.persist(ctx, f)
 }
 
 // ParseHistory reads the argument "history".

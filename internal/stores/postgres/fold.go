@@ -3,6 +3,7 @@
 package postgres
 
 import (
+	"context"
 	"database/sql"
 
 	"github.com/mayfly-iac/mayfly/state"
@@ -48,6 +49,20 @@ func (m *manager) fold(t *tx, c *claim) (*store.Recovered, error) {
 		all = nil
 	}
 	return all, err
+}
+
+// unfold leaves the runs that a run has folded to the next one, because it is refused and reports nothing.
+func (m *manager) unfold(ctx context.Context, c *claim) error {
+	return m.store.again(ctx, nil, func(t *tx) error {
+		_, err := t.gate(m.name)
+		if err == nil {
+			_, err = t.exec(`UPDATE mayfly.workspaces SET serial = serial - COALESCE((SELECT sum(commits) FROM mayfly.runs WHERE folded_by = $2), 0) WHERE id = $1`, c.workspace, c.run)
+		}
+		if err == nil {
+			_, err = t.exec(`UPDATE mayfly.runs SET folded_by = NULL WHERE folded_by = $1`, c.run)
+		}
+		return err
+	})
 }
 
 // openings appends the ephemeral instances that a run has left open.

@@ -160,7 +160,7 @@ salted AS (INSERT INTO mayfly.salts (run, workspace, body) SELECT f.id, f.worksp
 kept AS (INSERT INTO mayfly.late (run, batch, workspace, address, deposed, sealed, body)
 	SELECT run, $2, workspace, address, deposed, sealed, CASE WHEN NOT gone THEN body END FROM judged WHERE NOT accepted),
 given AS (SELECT * FROM judged WHERE accepted),` +
-	changeObjects + `
+	settle(24) + changeObjects + `
 SELECT fresh, EXISTS (SELECT 1 FROM judged WHERE NOT accepted), alive OR EXISTS (SELECT 1 FROM mayfly.operations o WHERE o.run = f.id AND o.id = ANY($3::bigint[])) OR EXISTS (SELECT 1 FROM mayfly.openings o WHERE o.run = f.id AND o.id = ANY($6::bigint[])) FROM fence f`
 
 // send sends a batch, again if the connection is lost. j.flushing is held.
@@ -190,6 +190,8 @@ func (j *journal) send(b *batch) error {
 		pq.Array(b.opened), pq.StringArray(b.opening[0]), pq.StringArray(b.opening[1]), pq.StringArray(b.since),
 		pq.Array(b.ended), pq.Array(b.closed), document, pq.StringArray(b.keys), salts,
 	}, o.args()...)
+	runs, batches := j.settling(o.changes)
+	args = append(args, runs, pq.Array(batches))
 	ctx := context.Background() // an interrupted run still has results
 	return j.persist(ctx, func() error {
 		db, err := j.db(ctx)

@@ -8,9 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/google/uuid"
 	"github.com/lib/pq"
 
 	"github.com/mayfly-iac/mayfly/internal/base/safefile"
@@ -37,10 +41,13 @@ type keptState struct {
 	Body   []byte `json:"body"`
 }
 
+// keptSuffix ends the names of files with results.
+const keptSuffix = ".postgres"
+
 // keptPattern returns the name of the files with results of a workspace, with a place for the run.
 func (s *Store) keptPattern(workspace string) string {
 	sum := sha256.Sum256([]byte(s.path + "/" + workspace))
-	return fmt.Sprintf("%x-%%s.postgres", sum[:12])
+	return fmt.Sprintf("%x-%%s%s", sum[:12], keptSuffix)
 }
 
 // keep keeps the results of a batch that could not be sent in a file of this machine. j.flushing is held.
@@ -93,12 +100,12 @@ func (m *manager) commitKept(ctx context.Context) (found *store.Recovered, err e
 	if m.store.opt.Dir == "" {
 		return nil, nil
 	}
-	entries, _ := os.ReadDir(m.store.opt.Dir) // a directory that cannot be read has no files of this user
-	for _, e := range entries {
-		if is, err := filepath.Match(fmt.Sprintf(m.store.keptPattern(m.name), "*"), e.Name()); !is || err != nil {
-			continue
-		}
-		path := filepath.Join(m.store.opt.Dir, e.Name())
+	names, err := m.keptFiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		path := filepath.Join(m.store.opt.Dir, name)
 		n, err := m.commitFile(ctx, path)
 		if pe, is := errors.AsType[*pq.Error](err); is && pe.Code == "42501" {
 			continue // a planner sees the rows, as runs on other machines do; the objects stay claimed
@@ -117,6 +124,35 @@ func (m *manager) commitKept(ctx context.Context) (found *store.Recovered, err e
 		}
 	}
 	return found, nil
+}
+
+// keptFiles returns the names of the files with results for the workspace. The database knows the runs of
+// those that were written when its server had another name, as before a failover.
+func (m *manager) keptFiles(ctx context.Context) (names []string, err error) {
+	entries, _ := os.ReadDir(m.store.opt.Dir) // a directory that cannot be read has no files of this user
+	byRun := map[string]string{}
+	for _, e := range entries {
+		name, kept := strings.CutSuffix(e.Name(), keptSuffix)
+		if is, err := filepath.Match(fmt.Sprintf(m.store.keptPattern(m.name), "*"), e.Name()); is && err == nil {
+			names = append(names, e.Name())
+		} else if _, run, named := strings.Cut(name, "-"); kept && named && uuid.Validate(run) == nil {
+			byRun[run] = e.Name()
+		}
+	}
+	if len(byRun) == 0 {
+		return names, nil
+	}
+	here := names
+	err = m.store.again(ctx, reading, func(t *tx) error {
+		names = slices.Clone(here)
+		return t.rows(func(scan func(...any) error) error {
+			var run string
+			err := scan(&run)
+			names = append(names, byRun[run])
+			return err
+		}, `SELECT r.id FROM mayfly.runs r JOIN mayfly.workspaces w ON w.id = r.workspace WHERE w.name = $1 AND r.id = ANY($2::uuid[])`, m.name, pq.StringArray(slices.Collect(maps.Keys(byRun))))
+	})
+	return names, err
 }
 
 // commitFile puts the results of one file into the database. Batches that the database has are left out.

@@ -141,6 +141,43 @@ func TestKeptAndBack(t *testing.T) {
 	}
 }
 
+// TestKeptElsewhere commits results when the server has another name than at the time of the run, as after a
+// failover. Another workspace leaves them.
+func TestKeptElsewhere(t *testing.T) {
+	s := server.Start(t)
+	opt := postgres.Options{ConnString: s.URL(0), Lease: time.Second, Dir: t.TempDir()}
+	fill(t, opt, 1)
+	if err := open(t, opt).CreateWorkspace(t.Context(), "other"); err != nil {
+		t.Fatal(err)
+	}
+	r := cutOff(t, s, opt, "kept")
+	if err := r.Unlock(t.Context(), r.id); err != nil {
+		t.Error(err)
+	}
+	s.Run()
+	if err := os.WriteFile(filepath.Join(opt.Dir, "note-of-a-person.postgres"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	named := opt
+	named.ConnString = strings.Replace(opt.ConnString, "127.0.0.1", "localhost", 1)
+	if named.ConnString == opt.ConnString || open(t, named).Path() == open(t, opt).Path() {
+		t.Fatalf("got the same place twice, want two names of one server: %s", opt.ConnString)
+	}
+	other, err := open(t, named).Manager("other")
+	if err == nil {
+		_, err = other.Read(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := texts(t, named, 1)[0]; !strings.Contains(got, "kept") {
+		t.Errorf("got the object %s, want the result", got)
+	}
+	if files, _ := filepath.Glob(filepath.Join(opt.Dir, "*")); len(files) != 1 {
+		t.Errorf("got the files %v, want the one of a person alone", files)
+	}
+}
+
 // TestNothingKept lists the results that neither the database nor a file can take.
 func TestNothingKept(t *testing.T) {
 	s := server.Start(t)

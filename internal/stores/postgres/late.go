@@ -4,40 +4,167 @@ package postgres
 
 import (
 	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/lib/pq"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// late returns the results of a workspace that came after the claims of their runs were gone.
-func (t *tx) late(name string) (out []store.LateResult, err error) {
-	err = t.rows(func(scan func(...any) error) error {
-		var r store.LateResult
-		var address, deposed, info string
-		var sealed bool
-		var body []byte
-		if err := scan(&address, &deposed, &sealed, &body, &info, &r.At); err != nil {
+// unrecorded are the facts about the instances of a workspace that have no rows. Late results came after the
+// claims of their runs were gone, and stay until a run that has read them has a new result for the instance.
+// Freed operations belong to runs that were freed by force, and their results have not come.
+type unrecorded struct {
+	late  []store.LateResult
+	freed []store.FreedOperation // of runs that no run with claims has found yet
+	names state.RowSet           // of both
+	ids   []lateID
+}
+
+// lateID names a late result.
+type lateID struct {
+	run, address, deposed string
+	batch                 int64
+}
+
+// unrecordedOf selects the late results and freed operations in the workspace with the name $1. The number of
+// a late result is the one of its batch.
+const unrecordedOf = `SELECT l.run, false AS freed, l.batch AS number, l.address, l.deposed, l.sealed, l.body, '' AS action, l.at
+		FROM mayfly.workspaces w JOIN mayfly.late l ON l.workspace = w.id WHERE w.name = $1
+	UNION ALL SELECT o.run, true, o.id, o.key, '', false, o.object, o.action, o.began
+		FROM mayfly.workspaces w JOIN mayfly.operations o ON o.workspace = w.id JOIN mayfly.runs r ON r.id = o.run WHERE w.name = $1 AND o.ended IS NULL AND r.state = 'forced'`
+
+// unrecordedRow is a row of unrecordedOf.
+type unrecordedRow struct {
+	lateID
+	freed  bool
+	sealed bool
+	body   []byte
+	action string
+	at     time.Time
+	run    store.LockInfo
+	found  bool // by a run with claims
+}
+
+// unrecorded returns the late results and freed operations in a workspace.
+func (t *tx) unrecorded(workspace string) (*unrecorded, error) {
+	out := &unrecorded{names: state.RowSet{}}
+	err := t.rows(func(scan func(...any) error) error {
+		var r unrecordedRow
+		var info string
+		if err := scan(&r.lateID.run, &r.freed, &r.batch, &r.address, &r.deposed, &r.sealed, &r.body, &r.action, &r.at, &info, &r.found); err != nil {
 			return err
 		}
 		var err error
-		if body != nil {
-			r.Change, err = t.unseal(sealed, body)
-		} else {
-			r.Change.Object.Deposed = addr.Deposed(deposed)
-			r.Change.Object.Instance, err = addr.ParseInstance(address)
-		}
-		if err == nil {
-			r.Run, err = store.ParseLockInfo([]byte(info))
+		if r.run, err = store.ParseLockInfo([]byte(info)); err == nil {
+			err = out.add(t.Store, r)
 		}
 		if err != nil {
-			return fmt.Errorf("reading the late result for %s: %w", address, err)
+			return fmt.Errorf("reading what is not recorded about %s: %w", r.address, err)
 		}
-		out = append(out, r)
 		return nil
-	}, `SELECT l.address, l.deposed, l.sealed, l.body, r.info, l.at FROM mayfly.late l JOIN mayfly.workspaces w ON w.id = l.workspace JOIN mayfly.runs r ON r.id = l.run
-		WHERE w.name = $1 ORDER BY l.at, l.address, l.deposed`, name)
+	}, `SELECT u.*, r.info, r.folded_by IS NOT NULL FROM (`+unrecordedOf+`) u JOIN mayfly.runs r ON r.id = u.run ORDER BY u.at, u.address, u.deposed`, workspace)
 	return out, err
+}
+
+// add adds a late result, or an operation.
+func (u *unrecorded) add(s *Store, r unrecordedRow) error {
+	name, version, err := r.name(r.freed)
+	if err != nil {
+		return err
+	}
+	u.names[name] = version
+	if r.freed {
+		c, err := state.DecodeChange(r.body)
+		if !r.found {
+			u.freed = append(u.freed, store.FreedOperation{Unfinished: state.Unfinished{Object: c.Object, Action: r.action}, Run: r.run, Began: r.at})
+		}
+		return err
+	}
+	late := store.LateResult{Run: r.run, At: r.at}
+	if r.body != nil {
+		late.Change, err = s.unseal(r.sealed, r.body)
+	} else {
+		late.Change.Object.Deposed = addr.Deposed(r.deposed)
+		late.Change.Object.Instance, err = addr.ParseInstance(r.address)
+	}
+	u.late, u.ids = append(u.late, late), append(u.ids, r.lateID)
+	return err
+}
+
+// name returns the name for scopes, of a late result or of an operation with this number.
+func (id lateID) name(freed bool) (state.RowName, state.Version, error) {
+	version, err := uuid.Parse(id.run)
+	if freed {
+		return state.FreedOperation(id.address, id.run, id.batch), state.Version(version), err
+	}
+	return state.LateResult(id.address, id.run, id.batch), state.Version(version), err
+}
+
+// settling returns the runs and batches of the late results that the run has read and settles by new results
+// for instances. It settles none that came after that: no plan has shown it.
+func (c *claim) settling(settles func(address string) bool) (runs pq.StringArray, batches []int64) {
+	for _, id := range c.read {
+		if settles(id.address) {
+			runs, batches = append(runs, id.run), append(batches, id.batch)
+		}
+	}
+	return runs, batches
+}
+
+// settle is a part of a statement that settles late results about the instances of given, as far as the two
+// parameters from the n-th on name them.
+func settle(n int) string {
+	return fmt.Sprintf(`
+settled AS (DELETE FROM mayfly.late l USING given g, unnest($%d::uuid[], $%d::bigint[]) u(run, batch) WHERE l.run = u.run AND l.batch = u.batch AND l.workspace = g.workspace AND l.address = g.address),`, n, n+1)
+}
+
+// settleAll settles all late results that the run has read, as a push does.
+func settleAll(t *tx, c *claim) error {
+	runs, batches := c.settling(func(string) bool { return true })
+	_, err := t.exec(`DELETE FROM mayfly.late l USING unnest($1::uuid[], $2::bigint[]) u(run, batch) WHERE l.run = u.run AND l.batch = u.batch`, runs, pq.Array(batches))
+	return err
+}
+
+// moveLate moves late results that the run has read to the new addresses of their instances.
+func moveLate(t *tx, c *claim) error {
+	for _, id := range c.read {
+		if to, moved := c.scope.Moved[id.address]; moved {
+			if err := moveResult(t, id, to); err != nil {
+				return fmt.Errorf("moving the late result for %s: %w", id.address, err)
+			}
+		}
+	}
+	return nil
+}
+
+// moveResult moves a late result. If the same batch has one for the new address, it stays where it is.
+func moveResult(t *tx, id lateID, to string) error {
+	instance, err := addr.ParseInstance(to)
+	if err != nil {
+		return err
+	}
+	var sealed bool
+	var body []byte
+	if _, err = t.one(`SELECT sealed, body FROM mayfly.late WHERE run = $1 AND batch = $2 AND address = $3 AND deposed = $4`, []any{id.run, id.batch, id.address, id.deposed}, &sealed, &body); err != nil {
+		return err
+	}
+	if body != nil {
+		change, err := t.unseal(sealed, body)
+		if err != nil {
+			return err
+		}
+		change.Object.Instance = instance
+		if body, sealed, err = t.seal(state.EncodeChange(change)); err != nil {
+			return err
+		}
+	}
+	_, err = t.exec(`UPDATE mayfly.late l SET address = $5, sealed = $6, body = $7 WHERE run = $1 AND batch = $2 AND address = $3 AND deposed = $4
+		AND NOT EXISTS (SELECT 1 FROM mayfly.late o WHERE o.run = $1 AND o.batch = $2 AND o.address = $5 AND o.deposed = $4)`, id.run, id.batch, id.address, id.deposed, to, sealed, body)
+	return err
 }
 
 // sealLate encrypts late results by the present rules. Those that cannot be read stay as they are.

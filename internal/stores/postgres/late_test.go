@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/stores/postgres"
 	server "github.com/mayfly-iac/mayfly/internal/testing/postgres"
+	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/storetest"
@@ -89,6 +90,34 @@ func TestLateResults(t *testing.T) {
 	if strings.Count(all, `"late"`) != 3 || !strings.Contains(all, "test_thing.a[1] gone") {
 		t.Fatalf("got the late results %s, want those of 4 objects", all)
 	}
+	edit := func(who string, f func(*state.State)) *run {
+		r := planned(t, opt, who, nil)
+		next := r.base.State.Copy()
+		f(next)
+		r.scope = plan.ScopeOfChange(r.base.State, next)
+		if who == "import" {
+			r.scope.Imported = []string{"test_thing.a[1]"}
+		}
+		r.begin()
+		state.Change(r, r.base.State, next)
+		r.end()
+		return r
+	}
+	edit("rm", func(s *state.State) { s.RemoveInstance(storetest.Address("a", 1).Instance) })
+	edit("taint", func(s *state.State) {
+		s.SetObject(storetest.Address("a", 0), storetest.Object(t, "tainted"), storetest.Provider)
+	})
+	if got := lateObjects(t, opt); got != all {
+		t.Errorf("after changes that know nothing of the objects: got the late results %s, want %s", got, all)
+	}
+	edit("mv", func(s *state.State) {
+		if err := s.Move(storetest.Address("a", 2).Instance, storetest.Address("a", 9).Instance); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if got := lateObjects(t, opt); strings.Contains(got, "test_thing.a[2]") || !strings.Contains(got, "test_thing.a[9] {") {
+		t.Errorf("after a move of a[2]: got the late results %s, want the one of the object at its new address", got)
+	}
 	settle := func(name string, change func(), gone, stays string) {
 		t.Helper()
 		change()
@@ -105,21 +134,11 @@ func TestLateResults(t *testing.T) {
 		r.end()
 	}, "test_thing.a[0]", "test_thing.a[1]")
 	settle("an import", func() {
-		r := planned(t, opt, "import", []int{1})
-		r.begin()
-		r.Put(state.ObjectChange{Object: storetest.Address("a", 1), Provider: storetest.Provider, New: storetest.Object(t, "imported")})
-		r.end()
-	}, "test_thing.a[1]", "test_thing.a[2]")
-	settle("a push", func() {
-		m := manager(t, open(t, opt))
-		f, err := m.Read(t.Context())
-		if err == nil {
-			err = m.Write(t.Context(), f.Next(f.State, "1.0.0"))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}, "test_thing", "")
+		edit("import", func(s *state.State) {
+			s.SetObject(storetest.Address("a", 1), storetest.Object(t, "imported"), storetest.Provider)
+		})
+	}, "test_thing.a[1]", "test_thing.a[9]")
+	settle("a push", func() { push(t, opt) }, "test_thing", "")
 }
 
 // TestLateRekey encrypts a late result with the state that does not have it.
@@ -154,7 +173,7 @@ func TestLateRekey(t *testing.T) {
 	}
 }
 
-// TestLateFirstState keeps the result of a run that was to make the first state, and makes none.
+// TestLateFirstState keeps the result of a run that was to make the first state, and makes an empty one.
 func TestLateFirstState(t *testing.T) {
 	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
 	m := manager(t, open(t, opt))
@@ -181,7 +200,7 @@ func TestLateFirstState(t *testing.T) {
 	if got := lateObjects(t, opt); !strings.Contains(got, "test_thing.a[0] (deposed object 00000001)") {
 		t.Errorf("got the late results %q, want the one of the deposed object", got)
 	}
-	if f, err := manager(t, open(t, opt)).Read(t.Context()); f != nil || err != nil {
-		t.Errorf("got the state %v (%v), want none", f, err)
+	if f, err := manager(t, open(t, opt)).Read(t.Context()); f == nil || !f.State.Empty() || err != nil {
+		t.Errorf("got the state %v (%v), want an empty one", f, err)
 	}
 }

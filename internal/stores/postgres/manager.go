@@ -25,6 +25,7 @@ type manager struct {
 	journal   *journal         // of the run that has begun and not ended; nil for none
 	known     *state.File      // as last read, sharing objects with the state of the caller; nil for none
 	recovered *store.Recovered // by the last Read or BeginRun
+	read      []lateID         // by the last Read
 }
 
 var (
@@ -101,27 +102,41 @@ func (m *manager) Read(ctx context.Context) (*state.File, error) {
 		return nil, m.failed("read", err)
 	}
 	var f *state.File
-	var late []store.LateResult
+	var beside *unrecorded
+	clear := m.store.clear.Load()
 	err = m.store.again(ctx, reading, func(t *tx) (err error) {
 		if f, err = t.read(m.name); err == nil {
-			late, err = t.late(m.name)
+			beside, err = t.unrecorded(m.name)
 		}
 		return err
 	})
 	if err != nil {
 		return nil, m.failed("read", err)
 	}
+	if f != nil {
+		f.State.Unrecorded = beside.names
+	}
+	m.read = beside.ids
 	m.know(f)
 	m.recovered = kept
 	if m.claim != nil && m.claim.found != nil {
 		m.recovered = m.claim.found
 	}
-	if len(late) > 0 {
+	if clear = m.store.clear.Load() - clear; clear > 0 {
+		encrypted, err := encrypts(m.store.opt.Cipher)
+		if err != nil {
+			return nil, m.failed("read", err)
+		}
+		if !encrypted {
+			clear = 0
+		}
+	}
+	if len(beside.late)+len(beside.freed) > 0 || clear > 0 {
 		found := store.Recovered{}
 		if m.recovered != nil {
 			found = *m.recovered
 		}
-		found.Late = late
+		found.Late, found.Freed, found.Clear = beside.late, beside.freed, int(clear)
 		m.recovered = &found
 	}
 	return f, nil
@@ -216,6 +231,9 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 		}
 		if err == nil {
 			err = t.put(c, changes)
+		}
+		if err == nil {
+			err = moveLate(t, c)
 		}
 		if err == nil {
 			now, alone, err = m.settle(t, c, j.base, next, durable, len(changes) > 0)
@@ -360,6 +378,7 @@ func (m *manager) replace(ctx context.Context, f *state.File) error {
 	if m.journal != nil {
 		m.journal.stop()
 	}
+	anew := f.Serial == c.serial && m.known != nil && len(state.Diff(m.known.State, f.State)) == 0 // the stored state is encrypted anew
 	return m.store.again(ctx, nil, func(t *tx) error {
 		w, err := t.gate(m.name)
 		if err == nil {
@@ -371,13 +390,12 @@ func (m *manager) replace(ctx context.Context, f *state.File) error {
 		if err == nil {
 			err = t.replace(c, m.name, f.State)
 		}
-		tables := []string{"members", "salts", "results", "shown_outputs"}
-		if f.Serial != c.serial { // else it is the stored state, which is encrypted anew
-			tables = append(tables, "late")
-		} else if err == nil {
+		if err == nil && anew {
 			err = t.sealLate(w)
+		} else if err == nil {
+			err = settleAll(t, c)
 		}
-		for _, table := range tables {
+		for _, table := range []string{"members", "salts", "results", "shown_outputs"} {
 			if err == nil {
 				_, err = t.exec(`DELETE FROM mayfly.`+table+` WHERE workspace = $1`, w)
 			}
@@ -407,67 +425,3 @@ func (m *manager) Recovered() *store.Recovered {
 	defer m.mu.Unlock()
 	return m.recovered
 }
-
-// CheckUnlock implements store.Recoverer.
-func (m *manager) CheckUnlock(ctx context.Context, id string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, err := m.unlockable(ctx, id)
-	return err
-}
-
-// Unfinished implements store.Unfinisher.
-func (m *manager) Unfinished(ctx context.Context, id string) ([]state.Unfinished, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	held, err := m.unlockable(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return held.begun, nil
-}
-
-// ForceUnlock implements store.Recoverer. The next run lists the operations that the run has begun and not
-// ended.
-func (m *manager) ForceUnlock(ctx context.Context, id string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	held, err := m.unlockable(ctx, id)
-	if err != nil {
-		return err
-	}
-	return m.store.again(ctx, nil, func(t *tx) error {
-		_, err := t.gate(m.name)
-		if err == nil {
-			_, err = t.exec(`UPDATE mayfly.runs SET state = 'forced', ended = clock_timestamp() WHERE id = $1 AND state IN ('claimed', 'lapsed')`, held.run)
-		}
-		if err == nil {
-			_, err = t.exec(`DELETE FROM mayfly.claims c USING mayfly.runs r WHERE r.id = c.run AND r.id = $1 AND r.state = 'forced'`, held.run)
-		}
-		if err == nil { // plans that were made before may have seen the objects as they were before the operations
-			_, err = t.exec(`UPDATE mayfly.objects o SET version = gen_random_uuid(), run = p.run FROM mayfly.operations p JOIN mayfly.runs r ON r.id = p.run
-				WHERE p.run = $1 AND p.ended IS NULL AND r.state = 'forced' AND o.workspace = p.workspace AND o.address = p.key`, held.run)
-		}
-		return err
-	})
-}
-
-// unlockable returns the run whose claims have that ID. m.mu is held.
-func (m *manager) unlockable(ctx context.Context, id string) (*held, error) {
-	all, err := m.holders(ctx)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(all) == 0:
-		return nil, store.ErrNotLocked
-	}
-	for _, h := range all {
-		if h.info.ID == id && id != "" {
-			return h, nil
-		}
-	}
-	return nil, &store.LockError{Info: &all[0].info, Err: fmt.Errorf("the lock's ID is not %q", id)}
-}
-
-// RefuseRun implements store.Recoverer.
-func (*manager) RefuseRun(context.Context, store.LockInfo) error { return nil }

@@ -36,7 +36,7 @@ func (m *manager) Query(ctx context.Context, statement string, timeout time.Dura
 	pe, answered := errors.AsType[*pq.Error](err)
 	switch {
 	case answered && (pe.Code == "42P01" || pe.Code == "3F000"):
-		err = fmt.Errorf("the server has answered: %s. The views are instances, outputs, runs and history", pe.Message)
+		err = fmt.Errorf("the server has answered: %s. The views are instances, outputs, runs, history, claims, operations and openings", pe.Message)
 	case answered && pe.Code != "28P01" && pe.Code != "28000" && pe.Code != "3D000":
 		err = fmt.Errorf("the server has answered: %s", pe.Message)
 	}

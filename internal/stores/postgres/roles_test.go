@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,12 +78,18 @@ func TestRoles(t *testing.T) {
 	}
 
 	reader := manager(t, open(t, as("dashboard")))
-	for _, view := range []string{"instances", "outputs", "runs", "history"} {
+	for _, view := range []string{"instances", "outputs", "runs", "history", "claims", "operations", "openings"} {
 		table, err := reader.(store.Querier).Query(t.Context(), "SELECT * FROM "+view, time.Minute)
-		if err != nil || view != "outputs" && len(table.Rows) == 0 {
+		if err != nil || slices.Contains([]string{"instances", "runs", "history"}, view) && len(table.Rows) == 0 {
 			t.Errorf("got the error %v of a reader of %s, want rows", err, view)
 		}
 	}
+	waiting := planned(t, as("alice"), "alice", []int{0})
+	waiting.begin()
+	if runs, err := reader.(store.Historian).Active(t.Context()); err != nil || len(runs) != 1 || runs[0].Info.ID != "id-alice" || len(runs[0].Claims) == 0 {
+		t.Errorf("got the runs %+v and the error %v of a reader, want the one that is under way", runs, err)
+	}
+	waiting.end()
 	if _, err := reader.Read(t.Context()); err == nil {
 		t.Error("a reader can read the state")
 	}

@@ -109,6 +109,7 @@ func (s *Store) plain(sealed bool, body []byte) ([]byte, error) {
 	case sealed:
 		return s.opt.Cipher.Unseal(body)
 	case s.opt.Cipher != nil:
+		s.clear.Add(1)
 		return body, s.opt.Cipher.CheckPlain()
 	}
 	return body, nil
@@ -123,6 +124,15 @@ func (s *Store) seal(plain []byte) (body []byte, sealed bool, err error) {
 		return body, true, err
 	}
 	return plain, false, nil
+}
+
+// encrypts reports whether the present rules encrypt.
+func encrypts(c store.Cipher) (bool, error) {
+	if c == nil {
+		return false, nil
+	}
+	sealed, err := c.Seal([]byte("{}"))
+	return sealed != nil, err
 }
 
 // objects are changed rows of objects in the form that statements take them in.
@@ -158,6 +168,9 @@ func (o *objects) add(s *Store, c state.ObjectChange) error {
 	return err
 }
 
+// changes reports whether there is a row of an instance.
+func (o *objects) changes(address string) bool { return slices.Contains(o.addresses, address) }
+
 // args returns the parameters of a statement. Bodies are binary: the server quotes texts that it cannot
 // convert in its log.
 func (o *objects) args() []any {
@@ -173,11 +186,10 @@ func columns(n int) string {
 		n, n+1, n+2, n+3, n+4, n+5, n+6, n+7, n+8)
 }
 
-// changeObjects are parts of a statement that change rows of objects, keep the replaced ones, and settle late
-// results about their instances. given has the columns of objects, and the workspace and the run. A version
-// ends at the very time at which the next one begins.
+// changeObjects are parts of a statement that change rows of objects, and keep the replaced ones. given has
+// the columns of objects, and the workspace and the run. A version ends at the very time at which the next
+// one begins.
 const changeObjects = `
-settled AS (DELETE FROM mayfly.late l USING given g WHERE l.workspace = g.workspace AND l.address = g.address),
 replaced AS (INSERT INTO mayfly.past (workspace, address, deposed, version, run, at, sealed, body, shown, next_run, until)
 	SELECT o.workspace, o.address, o.deposed, o.version, o.run, o.at, o.sealed, o.body, o.shown, g.run, statement_timestamp()
 	FROM given g JOIN mayfly.objects o ON o.workspace = g.workspace AND o.address = g.address AND o.deposed = g.deposed),
@@ -190,11 +202,13 @@ put AS (INSERT INTO mayfly.objects (workspace, address, deposed, run, at, resour
 // chunk is how many rows a statement changes at most.
 const chunk = 2000
 
-// put changes rows of objects. Each object is changed at most once.
+// put changes rows of objects without operations. Each object is changed at most once. Late results
+// for an instance stay unless it is imported: other changes know nothing newer about it.
 func (t *tx) put(c *claim, changes []state.ObjectChange) error {
+	runs, batches := c.settling(c.imports)
 	err := t.inChunks(changes, func(o *objects) error {
-		_, err := t.exec(`WITH given AS (SELECT $1::bigint AS workspace, $2::uuid AS run, g.* FROM `+columns(3)+`),`+changeObjects+` SELECT 1`,
-			append([]any{c.workspace, c.run}, o.args()...)...)
+		_, err := t.exec(`WITH given AS (SELECT $1::bigint AS workspace, $2::uuid AS run, g.* FROM `+columns(3)+`),`+settle(12)+changeObjects+` SELECT 1`,
+			append(append([]any{c.workspace, c.run}, o.args()...), runs, pq.Array(batches))...)
 		return err
 	})
 	if err == nil && len(changes) > 0 {

@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lib/pq"
@@ -55,7 +56,9 @@ type Store struct {
 	pool *sql.DB             // nil before the first request
 	runs map[string]struct{} // that have claims through this store
 
-	sessions bool // a pooler, if there is one, keeps them
+	sessions bool         // a pooler, if there is one, keeps them
+	clear    atomic.Int64 // how many rows were read that are not encrypted, although there is a cipher
+	down     time.Time    // since when requests have failed that may be repeated; zero if the last one has not
 }
 
 // note notes that a run has a claim through this store, or not any more.
@@ -163,6 +166,8 @@ func (s *Store) again(ctx context.Context, opt *sql.TxOptions, f func(*tx) error
 }
 
 // firstPatience is how long requests are repeated before the server was reached; later on, it is the lease.
+// A request also has that time if the server has been away for the lease already: the first attempt may meet
+// a connection that was lost.
 const firstPatience = 3 * time.Second
 
 // connected reports whether the server has been reached before.
@@ -172,7 +177,22 @@ func (s *Store) connected() bool {
 	return s.pool != nil
 }
 
-// persist calls f, and again for some time if its error may pass.
+// noteFailure notes whether a request that began at some time has failed in a way that may pass. It returns since
+// when that has been so.
+func (s *Store) noteFailure(began time.Time, failed bool) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case !failed:
+		s.down = time.Time{}
+	case s.down.IsZero():
+		s.down = began
+	}
+	return s.down
+}
+
+// persist calls f, and again for some time if its error may pass. Requests of one outage of the server share
+// that time.
 func (s *Store) persist(ctx context.Context, f func() error) error {
 	began, tried := time.Now(), 0
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
@@ -182,10 +202,12 @@ func (s *Store) persist(ctx context.Context, f func() error) error {
 		if s.connected() {
 			most = s.opt.Lease
 		}
+		failed := err != nil && passes(err)
+		down := s.noteFailure(began, failed)
 		switch {
-		case err == nil || !passes(err):
+		case !failed:
 			return explain(err)
-		case time.Since(began) > most:
+		case time.Since(down) > most && time.Since(began) > min(most, firstPatience):
 			return explain(fmt.Errorf("%w (tried %d times)", err, tried))
 		}
 		select {

@@ -83,13 +83,9 @@ func shownOf(c state.ObjectChange, sealed bool) ([]byte, error) {
 
 // showOutputs makes the shown outputs of a workspace the given ones.
 func showOutputs(t *tx, workspace int64, outputs map[string]*state.Output) error {
-	encrypted := false
-	if t.opt.Cipher != nil {
-		sealed, err := t.opt.Cipher.Seal([]byte("{}"))
-		if err != nil {
-			return err
-		}
-		encrypted = sealed != nil
+	encrypted, err := encrypts(t.opt.Cipher)
+	if err != nil {
+		return err
 	}
 	var names []string
 	var sensitive []bool
@@ -102,7 +98,7 @@ func showOutputs(t *tx, workspace int64, outputs map[string]*state.Output) error
 		}
 		values = append(values, value)
 	}
-	_, err := t.exec(`WITH given AS (SELECT g.name, g.sensitive, CASE WHEN current_setting('server_encoding') = 'UTF8' THEN NULLIF(convert_from(g.value, 'UTF8')::jsonb, 'null') END AS value
+	_, err = t.exec(`WITH given AS (SELECT g.name, g.sensitive, CASE WHEN current_setting('server_encoding') = 'UTF8' THEN NULLIF(convert_from(g.value, 'UTF8')::jsonb, 'null') END AS value
 			FROM unnest($2::text[], $3::bool[], $4::bytea[]) g(name, sensitive, value)),
 		gone AS (DELETE FROM mayfly.shown_outputs o WHERE o.workspace = $1 AND NOT EXISTS (SELECT 1 FROM given g WHERE g.name = o.name))
 		INSERT INTO mayfly.shown_outputs AS o (workspace, name, sensitive, value) SELECT $1, name, sensitive, value FROM given
