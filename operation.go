@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine"
+	"github.com/mayfly-iac/mayfly/internal/engine/part"
 	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -31,6 +32,10 @@ type Operation struct {
 	ours *state.State
 	// told are the texts of warnings that planning has reported, and that claiming does not repeat.
 	told []string
+
+	part    *part.Part   // that was read; nil for the whole state
+	purpose *PlanOptions // of the plan that it is for; nil if that is not known
+	more    func(*state.State)
 
 	p       *Project
 	name    string
@@ -60,11 +65,16 @@ type BeginOptions struct {
 	// Whole says that the operation replaces the state as a whole. It excludes all others from its beginning,
 	// even if several runs may change the state at the same time.
 	Whole bool
+	// For are the options of the plan that the operation is for; nil if they are not known. If they have
+	// targets, only the rows that the plan needs are read from a state in rows.
+	For *PlanOptions
+	// More is called with objects that were read later, while the operation plans; nil for no call.
+	More func(*state.State)
 }
 
 // Begin locks the state, for the named operation ("plan", "apply", ...), and reads it.
 func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Operation, diag.List) {
-	o := &Operation{p: p, name: name, locking: opt.Locking, span: trace.Of(ctx)}
+	o := &Operation{p: p, name: name, locking: opt.Locking, purpose: opt.For, more: opt.More, span: trace.Of(ctx)}
 	if p.opt.State.Store == nil {
 		return o, diag.Errorf("No state", "%s", diag.Sentence(errNoStore))
 	}
@@ -106,17 +116,18 @@ func (o *Operation) info() (store.LockInfo, error) {
 
 // read reads the state.
 func (o *Operation) read(ctx context.Context) diag.List {
-	var f *state.File
-	err := spanned(ctx, "read state", func(ctx context.Context) (err error) {
-		f, err = o.p.opt.State.Store.Read(ctx)
+	err := spanned(ctx, "read state", func(ctx context.Context) error {
+		if from := o.partReader(); from != nil {
+			if read, err := o.readPart(ctx, from); read || err != nil {
+				return err
+			}
+		}
+		f, err := o.p.opt.State.Store.Read(ctx)
+		o.hold(f, nil)
 		return err
 	})
 	if err != nil {
 		return diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
-	}
-	o.File, o.ours = f, nil
-	if f != nil {
-		o.ours = f.State.AtDefaultHost(o.p.Tree.Requires)
 	}
 	return nil
 }
@@ -222,6 +233,9 @@ func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *roun
 		}
 		forgetOthers(memory, before, o.State(), nil)
 	}
+	if ds := o.suits(ctx, opt); ds.HasErrors() {
+		return nil, append(diags, ds...)
+	}
 	req := o.request(cfg, opt)
 	req.Memory, req.Scoped = memory, o.p.claimer() != nil
 	late := store.RecoveredBy(o.p.opt.State.Store)
@@ -231,7 +245,7 @@ func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *roun
 
 func (o *Operation) request(cfg *blocks.Config, opt PlanOptions) engine.PlanRequest {
 	req := engine.PlanRequest{
-		Config: cfg, State: o.State(), Mode: opt.Mode, Variables: opt.Variables, Targets: opt.Targets, Excludes: opt.Excludes,
+		Config: cfg, State: o.State(), Part: o.part, Mode: opt.Mode, Variables: opt.Variables, Targets: opt.Targets, Excludes: opt.Excludes,
 		ForceReplace: opt.ForceReplace, AssumeUnchanged: opt.AssumeUnchanged, Places: opt.Places, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral,
 		RequireEphemeral: opt.RequireEphemeral, AllowDeferral: opt.AllowDeferral, Advice: opt.Advice,
 		Invoke: opt.Invoke, Generated: opt.Generated, Soft: opt.Soft,

@@ -6,6 +6,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -290,6 +291,11 @@ func (p *Plan) SensitiveOutput(c *OutputChange) bool {
 	}
 	before := p.Base.Outputs[c.Name]
 	return before != nil && before.Sensitive
+}
+
+// Compare orders changes by address; deposed objects follow the current one of their instance.
+func (c *Change) Compare(o *Change) int {
+	return cmp.Or(c.Addr.Compare(o.Addr), cmp.Compare(c.Deposed, o.Deposed))
 }
 
 // Counts are the numbers of the summary line.

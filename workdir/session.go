@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
+	"sync"
 	"syscall"
 
 	"github.com/mayfly-iac/mayfly"
@@ -59,9 +61,10 @@ type Session struct {
 	location   location
 	encryption *encryption.Set
 	launcher   *mayfly.Launcher
-	packages   install.Selections
-	durations  *timing.Record  // stored by Close
-	openings   *local.Openings // ended by Close
+	mu         sync.Mutex
+	packages   install.Selections // protected by mu
+	durations  *timing.Record     // stored by Close
+	openings   *local.Openings    // ended by Close
 }
 
 // Place says for people where the state is, without credentials; "" if the session was opened without looking
@@ -124,6 +127,15 @@ func (d *Dir) lock(ctx context.Context, tree *config.Tree, p place, name string,
 	if diags.HasErrors() {
 		return s, diags
 	}
+	if _, can := p.manager.(store.PartReader); opt.For != nil && can && tree != nil {
+		if s.useProviders(nil).HasErrors() { // which those for the state will have, too
+			opt.For = nil
+		} else {
+			opt.More = s.addProviders
+		}
+	} else {
+		opt.For = nil
+	}
 	op, ds := s.Project.Begin(ctx, name, opt.BeginOptions)
 	s.Operation = op
 	if diags = append(diags, ds...); tree != nil && !ds.HasErrors() {
@@ -180,7 +192,7 @@ func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionO
 	}
 	environ := providerEnviron(d.opt.Environ, root)
 	s.launcher = &mayfly.Launcher{
-		Executable: s.executable, Verify: func(p addr.Provider) error { return s.packages[p].Verify() }, Schemas: schemaCaches(d.files, environ, func(p addr.Provider) install.Selection { return s.packages[p] }), Log: opt.ProviderLog, Dir: ".", ReadState: s.readRemote, CheckBackend: d.Backend.locations.checkRemote, Env: environ,
+		Executable: s.executable, Verify: func(p addr.Provider) error { return s.installed(p).Verify() }, Schemas: schemaCaches(d.files, environ, s.installed), Log: opt.ProviderLog, Dir: ".", ReadState: s.readRemote, CheckBackend: d.Backend.locations.checkRemote, Env: environ,
 		Plain: d.files.vars["TF_DISABLE_PLUGIN_TLS"] != "",
 	}
 	s.Project, ds = mayfly.Open(ctx, mayfly.Options{
@@ -193,6 +205,8 @@ func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionO
 }
 
 func (s *Session) executable(p addr.Provider) (string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	sel, ok := s.packages[p]
 	return sel.Executable, ok
 }
@@ -213,8 +227,31 @@ func schemaCaches(f *files, environ []string, selected func(addr.Provider) insta
 // and uses them from now on.
 func (s *Session) useProviders(st *state.State) diag.List {
 	sel, diags := s.dir.Packages.installed(s.Project.Tree, st)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.packages, s.launcher.Reattach = sel, s.dir.Packages.running
 	return diags
+}
+
+// addProviders verifies and uses the providers that objects need which were read after the session began. One
+// that is not installed is reported when it is to be started.
+func (s *Session) addProviders(st *state.State) {
+	sel, diags := s.dir.Packages.installed(s.Project.Tree, st)
+	if diags.HasErrors() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := maps.Clone(s.packages)
+	maps.Copy(all, sel)
+	s.packages = all
+}
+
+// installed returns the package of a provider; an empty one if it is not known.
+func (s *Session) installed(p addr.Provider) install.Selection {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.packages[p]
 }
 
 // Reread reads the state again, for another plan after one that is stale, and finds the providers for it.

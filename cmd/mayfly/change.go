@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly"
-	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -46,6 +45,8 @@ type changeFlags struct {
 	command                string // "destroy" or "refresh" if that was typed, whose messages differ
 	generate               string
 	timeline               string // file to draw the timeline of ephemeral instances in
+
+	options func() (mayfly.PlanOptions, diag.List) // of the library, for planOptions; nil before its first call
 }
 
 // flags returns the options that plan and apply share, in the order of the help.
@@ -109,90 +110,6 @@ func (c *changeFlags) check() diag.List {
 		return diag.Errorf("Incompatible options", "-invoke plans nothing but invocations of actions, so it cannot be used with options that choose which objects are planned and how: -destroy, -refresh-only, -replace, -target, -exclude, -assume-unchanged, -generate-config-out and -allow-deferral.")
 	}
 	return c.checkGenerate()
-}
-
-// planOptions converts the command's options to options of the library. Files of addresses are read here. All
-// mistakes in addresses are reported at once.
-func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
-	out := mayfly.PlanOptions{SkipRefresh: !c.refresh, LazyEphemeral: c.lazyEphemeral, AllowDeferral: c.allowDeferral, RequireEphemeral: c.requireEphemeral != ""}
-	switch {
-	case c.destroy:
-		out.Mode = plan.Destroy
-	case c.refreshOnly:
-		out.Mode = plan.RefreshOnly
-	}
-	var diags diag.List
-	// Every wrong address is reported, not only the first.
-	read := func(option string, values, files []string) (targets []addr.Target) {
-		for _, file := range files {
-			lines, err := addressLines(file)
-			if err != nil {
-				diags = append(diags, diag.Errorf("Cannot read addresses", "The file given with -%s-file, %s, could not be read: %s.", option, file, diag.Reason(err))...)
-			}
-			values = append(values, lines...)
-		}
-		for _, s := range values {
-			t, err := addr.ParseTarget(s)
-			if err != nil {
-				diags = append(diags, diag.Errorf("Invalid target address", "The value %q of -%s is not the address of a module, resource or instance: %s.", s, option, err)...)
-				continue
-			}
-			if t.Resource != nil && t.Resource.Mode == addr.Action {
-				diags = append(diags, notSelectable(option, s)...)
-				continue
-			}
-			targets = append(targets, t)
-		}
-		return targets
-	}
-	out.Targets = read("target", c.targets, c.targetFiles)
-	out.Excludes = read("exclude", c.excludes, c.excludeFiles)
-	managed := func(option string, values []string) (out []addr.Instance) {
-		for _, s := range values {
-			i, err := addr.ParseInstance(s)
-			if err == nil && i.Resource.Mode == addr.Action {
-				diags = append(diags, notSelectable(option, s)...)
-				continue
-			}
-			if err != nil || i.Resource.Mode != addr.Managed {
-				diags = append(diags, diag.Errorf("Invalid "+option+" address", "The value %q of -%s is not the address of a managed resource instance.", s, option)...)
-				continue
-			}
-			out = append(out, i)
-		}
-		return out
-	}
-	out.ForceReplace = managed("replace", c.replace)
-	out.AssumeUnchanged = managed("assume-unchanged", c.assumeUnchanged)
-	for _, s := range c.invoke {
-		i, err := addr.ParseInstance(s)
-		if err != nil || i.Resource.Mode != addr.Action {
-			diags = append(diags, diag.Errorf("Invalid invoke address", "The value %q of -invoke is not the address of an action, such as action.TYPE.NAME or action.TYPE.NAME[\"KEY\"].", s)...)
-			continue
-		}
-		if slices.Contains(out.Invoke, i) {
-			diags = append(diags, diag.Errorf("Action named twice", "-invoke names %s twice. One run invokes an action once.", i)...)
-			continue
-		}
-		out.Invoke = append(out.Invoke, i)
-	}
-	return out, diags
-}
-
-// notSelectable reports the address of an action for an option that selects objects.
-func notSelectable(option, address string) diag.List {
-	summary, instead := "Invalid "+option+" address", ""
-	switch option {
-	case "target":
-		summary, instead = "Invalid target address", "To invoke the action alone, use -invoke="+diag.Argument(address)+"."
-	case "exclude":
-		summary, instead = "Invalid target address", "To leave out an action, exclude the resource that triggers it."
-	case "replace":
-		instead = "To invoke the action again, use -invoke=" + diag.Argument(address) + ". To have it invoked as part of a replacement, replace the resource that triggers it."
-	default:
-		instead = "An action has no attributes that are kept."
-	}
-	return diag.Errorf(summary, "%s is an action, and -%s selects objects. %s", address, option, instead)
 }
 
 // addressLines reads a file of addresses, one per line. Empty lines and lines that begin with # are skipped.
@@ -267,7 +184,7 @@ func (r *changeRun) begin(f func(workdir.BeginOptions) (*workdir.Session, diag.L
 	c := r.flags
 	var diags diag.List
 	r.session, diags = r.wd.session(r.out.observer(), c.parallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
-		return f(workdir.BeginOptions{SessionOptions: o, BeginOptions: mayfly.BeginOptions{Locking: c.locking(r.out), Reads: c.reads}, Files: c.StateFiles})
+		return f(workdir.BeginOptions{SessionOptions: o, BeginOptions: mayfly.BeginOptions{Locking: c.locking(r.out), Reads: c.reads, For: r.purpose()}, Files: c.StateFiles})
 	})
 	return r.out.report(diags)
 }

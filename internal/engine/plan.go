@@ -44,7 +44,9 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	p := e.attempt(ctx, req)
 	p.plan.Adopted = state.Diff(p.req.State, p.plan.Prior)
 	if req.Scoped && !p.run.Diags.HasErrors() {
-		p.plan.Scope = scope.Of(p.run, p.plan, p.req.State)
+		if p.plan.Scope = scope.Of(p.run, p.plan, p.req.State); p.rows.Relied(ctx, p.plan.Scope) {
+			p.plan.Scope = scope.Of(p.run, p.plan, p.req.State)
+		}
 	}
 	p.pool.Shutdown()
 	p.reportInterrupt() // one that came while the last things were closed counts too: no apply may follow
@@ -63,9 +65,11 @@ func (e *Engine) attempt(ctx context.Context, req PlanRequest) *planner {
 	for {
 		p := e.startPlan(ctx, req)
 		p.deferral.attempts = common
-		if !e.makeOne(p) {
+		again := e.makeOne(p)
+		if !p.rows.Missed(ctx) && !again {
 			return p
 		}
+		req.State = p.req.State
 	}
 }
 
@@ -353,20 +357,12 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 // collect assembles the plan from the records of the tasks.
 func (p *planner) collect() {
 	p.plan.Changes = slices.AppendSeq(p.plan.Changes, maps.Values(p.changes))
-	byAddress := func(a, b *plan.Change) int {
-		if c := a.Addr.Compare(b.Addr); c != 0 {
-			return c
-		}
-		if a.Deposed < b.Deposed {
-			return -1
-		}
-		return 1
-	}
-	slices.SortFunc(p.plan.Changes, byAddress)
-	slices.SortFunc(p.drift, byAddress)
+	slices.SortFunc(p.plan.Changes, (*plan.Change).Compare)
+	slices.SortFunc(p.drift, (*plan.Change).Compare)
 	p.plan.Drift = p.drift
 	p.plan.Deferrals = p.deferral.set.List()
 	slices.SortFunc(p.plan.Outputs, func(a, b *plan.OutputChange) int { return strings.Compare(a.Name, b.Name) })
+	p.rows.Made(p.ctx)
 	p.dropWriteOnly()
 	p.plan.Prior = p.prior
 	p.plan.Checks = p.run.Checks.Results()

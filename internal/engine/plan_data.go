@@ -61,7 +61,7 @@ func (da *dataPlanner) plan(t *future.Task, in *eval.Instance) cty.Value {
 				put = da.planner.deferral.answered(t, s, &d.objectOp, in.Provider(t), deps)
 			}
 		}()
-		d.Recorded = da.planner.req.State.Object(addr.Object{Instance: da.planner.moved.From(in.Addr())})
+		d.Recorded = da.planner.req.State.Object(da.planner.req.Part.Look(addr.Object{Instance: da.planner.moved.From(in.Addr())}))
 		end := d.StartSpan(string(event.OpRead), plan.Read)
 		defer func() { end(ok) }()
 		if !in.Preconditions(t, s.Opened) || !d.prepare() || len(s.OutOfReach()) > 0 {

@@ -121,7 +121,7 @@ func (im *importPlanner) target(t *future.Task, b *importBlock, c *importCell) i
 		target := c.evaluate(t)
 		im.planner.mu.Lock()
 		defer im.planner.mu.Unlock()
-		return importTarget{target, im.planner.prior.Instance(target.To) != nil} // nothing of that resource is planned yet
+		return importTarget{target, im.planner.prior.Instance(im.planner.req.Part.Look(addr.Object{Instance: target.To}).Instance) != nil} // nothing of that resource is planned yet
 	})
 	if cycle != nil {
 		im.run.ReportCycle(cycle)

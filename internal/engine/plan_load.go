@@ -35,7 +35,7 @@ type priorLoader struct {
 func (l *priorLoader) object() (ok bool) {
 	pl := l.planner
 	pl.mu.Lock()
-	l.stored = pl.prior.Object(l.Obj)
+	l.stored = pl.prior.Object(pl.req.Part.Look(l.Obj))
 	pl.mu.Unlock()
 	if l.Answers.Later = pl.req.Mode != plan.RefreshOnly; !l.Answers.Later {
 		l.learnConfig()

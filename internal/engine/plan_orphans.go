@@ -209,10 +209,14 @@ func (or *orphanPlanner) choose(t *future.Task, found []*orphan) []*orphan {
 		}
 	}
 	var out []*orphan
+	var gone []addr.Object
 	for i, destroy := range or.planner.selection.Destroys(objects) {
 		if destroy || found[i].kept {
-			out = append(out, found[i])
+			out, gone = append(out, found[i]), append(gone, found[i].obj)
 		}
+	}
+	if or.planner.rows.Gone(or.ctx, gone) {
+		return nil // planning begins again
 	}
 	return out
 }

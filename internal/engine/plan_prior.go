@@ -168,7 +168,7 @@ func (p *planner) asStored(in *eval.Instance) (cty.Value, bool) {
 	if !ok && in.Config().Addr.Mode == addr.Managed {
 		// It may be gone, and it is a matter of order whether that is known already.
 		op := p.instanceOp(in)
-		if v, ok = op.Live(p.req.State.Object(addr.Object{Instance: p.moved.From(in.Addr())})); !ok {
+		if v, ok = op.Live(p.req.State.Object(p.req.Part.Look(addr.Object{Instance: p.moved.From(in.Addr())}))); !ok {
 			return unknownObject(in), true
 		}
 	}
@@ -180,7 +180,7 @@ func (p *planner) asStored(in *eval.Instance) (cty.Value, bool) {
 func (p *planner) fromPrior(in *eval.Instance) (cty.Value, bool) {
 	op := p.instanceOp(in)
 	p.mu.Lock()
-	o := p.prior.Object(op.Obj)
+	o := p.prior.Object(p.req.Part.Look(op.Obj))
 	p.mu.Unlock()
 	if o != nil {
 		op.Withheld.NameRecorded(o)

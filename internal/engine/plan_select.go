@@ -60,7 +60,9 @@ func (re *restriction) warnUnmatched() {
 		return
 	}
 	if re.planner.selection.Restricted() {
-		re.run.Report(re.planner.selection.Unmatched(re.planner.req.Config.Tree, re.known, re.planner.called, re.planner.req.Places))
+		wrong := re.planner.selection.Unmatched(re.planner.req.Config.Tree, re.known, re.planner.called, re.planner.req.Places)
+		re.planner.req.Part.LookAll(len(wrong) > 0) // it may suggest any object of the state
+		re.run.Report(wrong)
 	}
 	if !re.run.Diags.HasErrors() { // else the plan may lack the very target of -target
 		re.run.Report(selection.UnmatchedReplace(re.planner.req.Config.Tree, re.planner.plan, re.planner.req.Places.Replace))

@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/moves"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/part"
 	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
@@ -32,6 +33,7 @@ import (
 type PlanRequest struct {
 	Config    *blocks.Config
 	State     *state.State // not changed
+	Part      *part.Part   // that State has; nil for a whole state
 	Meta      state.Meta
 	Mode      plan.Mode
 	Variables map[string]cty.Value // of the root module, set ones only, unmarked, of the declared type
@@ -99,6 +101,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 	if at := req.Memory.Time(); !at.IsZero() {
 		p.time, p.plan.Timestamp = at, at
 	}
+	p.rows = part.Growing{Part: req.Part, Plan: p.plan, Stored: &p.req.State, Prior: &p.prior, Report: func(diags diag.List) { p.run.Report(diags) }}
 	p.order = planOrder{planner: p}
 	p.imports = importPlanner{walk: p.walk, planner: p}
 	p.orphans = orphanPlanner{walk: p.walk, planner: p}
@@ -145,6 +148,7 @@ type planner struct {
 	start    startState
 
 	endedEarly atomic.Bool // by an interrupt, which was reported
+	rows       part.Growing
 
 	mu        sync.Mutex // protects all below while tasks run
 	prior     *state.State

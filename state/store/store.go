@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/url"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -74,6 +75,16 @@ type Recoverer interface {
 	// RefuseRun returns an error if the run that info describes must not use the state, which Lock would
 	// return: the state may be one that only runs elsewhere may change.
 	RefuseRun(ctx context.Context, info LockInfo) error
+}
+
+// PartReader is implemented by managers that can read a part of a state.
+type PartReader interface {
+	// ReadPart is Read with the objects of a part only. A run that begins with the result leaves all others
+	// as they are, and the state that its end returns has only that part.
+	ReadPart(ctx context.Context, part state.Part) (*state.File, error)
+	// ReadMore returns the instances of another part, as they are now, that keep wants. They belong to the
+	// part that was read from then on.
+	ReadMore(ctx context.Context, part state.Part, keep func(addr.Instance) bool) (*state.State, error)
 }
 
 // InFiles is implemented by managers that keep states in files.

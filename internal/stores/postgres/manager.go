@@ -24,6 +24,7 @@ type manager struct {
 	waiting   *claim           // a run that waits for its claims; nil for none
 	journal   *journal         // of the run that has begun and not ended; nil for none
 	known     *state.File      // as last read, sharing objects with the state of the caller; nil for none
+	part      bool             // known has only a part of the objects
 	recovered *store.Recovered // by the last Read or BeginRun
 	read      []lateID         // by the last Read
 }
@@ -92,6 +93,11 @@ func (m *manager) holders(ctx context.Context) (all []*held, err error) {
 
 // Read implements store.Manager.
 func (m *manager) Read(ctx context.Context) (*state.File, error) {
+	return m.readState(ctx, func(t *tx) (*state.File, error) { return t.read(m.name) }, false)
+}
+
+// readState reads the state, or a part of it, and the traces of earlier runs.
+func (m *manager) readState(ctx context.Context, read func(*tx) (*state.File, error), part bool) (*state.File, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
@@ -105,7 +111,7 @@ func (m *manager) Read(ctx context.Context) (*state.File, error) {
 	var beside *unrecorded
 	clear := m.store.clear.Load()
 	err = m.store.again(ctx, reading, func(t *tx) (err error) {
-		if f, err = t.read(m.name); err == nil {
+		if f, err = read(t); err == nil {
 			beside, err = t.unrecorded(m.name)
 		}
 		return err
@@ -118,7 +124,7 @@ func (m *manager) Read(ctx context.Context) (*state.File, error) {
 	}
 	m.read = beside.ids
 	m.know(f)
-	m.recovered = kept
+	m.part, m.recovered = part, kept
 	if m.claim != nil && m.claim.found != nil {
 		m.recovered = m.claim.found
 	}
@@ -249,7 +255,7 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 	if err != nil {
 		return &store.UnsavedError{Lost: changes, Err: m.failed("written", err)}
 	}
-	if now != nil && !alone { // other runs need not wait for this
+	if now != nil && !alone && !m.part { // other runs need not wait for this
 		err = m.store.again(ctx, reading, func(t *tx) error {
 			f, err := t.read(m.name)
 			if f != nil {

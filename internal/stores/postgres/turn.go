@@ -5,10 +5,7 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-
-	"github.com/lib/pq"
 
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -47,7 +44,7 @@ func (j *journal) takeTurn(ctx context.Context, as state.Meta, subjects []state.
 		var objects *state.State
 		err := j.again(ctx, reading, func(t *tx) (err error) {
 			if _, err = t.one(`SELECT turn FROM mayfly.evaluations WHERE workspace = $1`, []any{j.workspace}, &turn); err == nil {
-				objects, err = t.objects(j.workspace, subjects)
+				objects, err = t.objects(j.workspace, state.Part{Subjects: subjects})
 			}
 			return err
 		})
@@ -161,33 +158,4 @@ func claimedResults(t *tx, c *claim) (map[string]bool, error) {
 	}, `SELECT c.key FROM mayfly.claims c JOIN mayfly.runs r ON r.id = c.run WHERE c.workspace = $1 AND c.run <> $2 AND c.mode = 'x' AND (c.key LIKE 'output %' OR c.key LIKE 'check %')
 		AND r.state = 'claimed' AND r.lease_until > clock_timestamp()`, c.workspace, c.run)
 	return out, err
-}
-
-// objects returns a state with the objects of subjects, which are instances, resources and spans of modules.
-func (t *tx) objects(workspace int64, subjects []state.Subject) (*state.State, error) {
-	var instances, resources []string
-	within := map[state.Subject]bool{}
-	for _, s := range subjects {
-		switch s.Kind {
-		case state.OneInstance:
-			instances = append(instances, s.Addr)
-		case state.AllInstances:
-			resources = append(resources, s.Addr)
-		case state.AllWithin:
-			within[s] = true
-		default:
-			return nil, fmt.Errorf("%s is not a set of objects", state.DescribeKey(s.Key()))
-		}
-	}
-	st := state.New()
-	err := t.eachObject(st, `workspace = $1 AND address = ANY($2)`, workspace, pq.StringArray(instances))
-	if err == nil && len(resources) > 0 {
-		err = t.eachObject(st, `workspace = $1 AND resource = ANY($2)`, workspace, pq.StringArray(resources))
-	}
-	for s := range within {
-		if err == nil {
-			err = t.eachObject(st, `workspace = $1 AND block = $2 AND ($3 = '' OR starts_with(address, $3 || '.'))`, workspace, s.Addr, s.Within)
-		}
-	}
-	return st, err
 }

@@ -1,0 +1,83 @@
+package part
+
+import (
+	"context"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Growing is the state that an attempt at a plan starts from, if it has a part of the stored one. Without a
+// part, its methods do nothing.
+type Growing struct {
+	Part   *Part
+	Plan   *plan.Plan
+	Report func(diag.List)
+	// Stored is the state as it was read, and Prior the one that the changes start from. Both change only
+	// while no task runs.
+	Stored, Prior **state.State
+
+	later *state.State // that this attempt has not seen; nil for none
+}
+
+// add adds objects to both states. It reports an error in reading them, and returns false for none.
+func (g *Growing) add(found *state.State, err error) bool {
+	if err != nil {
+		g.Report(diag.Errorf("Error reading the state", "%s", diag.Sentence(err)))
+		return false
+	}
+	if found == nil || len(found.Resources) == 0 {
+		return false
+	}
+	stored, base := (*g.Stored).Copy(), g.Plan.Base.Copy() // base may have been cleaned
+	stored.AddMissing(found)
+	base.AddMissing(found)
+	*g.Stored, g.Plan.Base = stored, base
+	(*g.Prior).AddMissing(found)
+	return true
+}
+
+// Missed reads the objects that the attempt has missed. It returns true if there must be another one.
+func (g *Growing) Missed(ctx context.Context) bool {
+	found, again, err := g.Part.Again(ctx)
+	again = g.add(g.later, nil) || again
+	g.add(found, err)
+	return again && err == nil
+}
+
+// Gone reads the dependents of objects that are to be destroyed, which may have to go with them. It returns
+// true if there are more than the attempt has seen, which is of no use then.
+func (g *Growing) Gone(ctx context.Context, objects []addr.Object) bool {
+	var blocks []addr.ConfigResource
+	for _, o := range objects {
+		blocks = append(blocks, o.Config())
+	}
+	found, err := g.Part.Dependents(ctx, blocks, true)
+	if err != nil {
+		g.Report(diag.Errorf("Error reading the state", "%s", diag.Sentence(err)))
+	}
+	if found == nil || len(found.Resources) == 0 {
+		return false
+	}
+	g.later = found
+	return true
+}
+
+// Made reads the dependents of objects that the plan destroys or replaces: they may connect two changes.
+func (g *Growing) Made(ctx context.Context) {
+	var blocks []addr.ConfigResource
+	for _, c := range g.Plan.Changes {
+		if c.Action == plan.Delete || c.Action.DestroysReplaced() {
+			blocks = append(blocks, c.Addr.Config())
+		}
+	}
+	g.add(g.Part.Dependents(ctx, blocks, false))
+}
+
+// Relied reads the objects that only the scope of the plan needs. It returns true if there are some: the
+// scope must be made again then.
+func (g *Growing) Relied(ctx context.Context, scope *state.Scope) bool {
+	return g.add(g.Part.Relied(ctx, scope))
+}

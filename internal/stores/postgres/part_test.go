@@ -1,0 +1,172 @@
+//go:build !mayfly_no_postgres
+
+package postgres_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/stores/postgres"
+	server "github.com/mayfly-iac/mayfly/internal/testing/postgres"
+	"github.com/mayfly-iac/mayfly/internal/testing/tcpproxy"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/state/store/storetest"
+)
+
+func targetsOf(t *testing.T, texts ...string) (out []addr.Target) {
+	t.Helper()
+	for _, text := range texts {
+		x, err := addr.ParseTarget(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+func instances(st *state.State) (out []string) {
+	for a := range st.AllInstances() {
+		out = append(out, a.String())
+	}
+	return out
+}
+
+// TestReadPart reads the objects that a part names, and no others.
+func TestReadPart(t *testing.T) {
+	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
+	f := storetest.File(t, "l", 1, 0)
+	all := []string{
+		"t.a[0]", "t.a[1]", "t.b", `module.m["x"].t.a`, `module.m["x"].t.b["k"]`, `module.m["y"].t.a`, `module.m["y"].t.b["k"]`,
+		"module.n.t.c", "module.n[0].t.c", "module.n2.t.c", `module.n.module.o["x"].t.a`, `module.n.module.o["y"].t.a`,
+	}
+	for _, text := range all {
+		a, err := addr.ParseInstance(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := storetest.Object(t, "old")
+		if text == "t.b" {
+			o = o.Clone()
+			o.Dependencies = []addr.ConfigResource{{Resource: addr.Resource{Type: "t", Name: "a"}}}
+		}
+		f.State.SetObject(addr.Object{Instance: a}, o, storetest.Provider)
+	}
+	if err := manager(t, open(t, opt)).Write(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		targets  []string
+		subjects []state.Subject
+		want     []string
+	}{
+		{targets: []string{"t.a[1]"}, want: []string{"t.a[1]"}},
+		{targets: []string{"t.a"}, want: []string{"t.a[0]", "t.a[1]"}},
+		{targets: []string{`module.m["x"]`}, want: []string{`module.m["x"].t.a`, `module.m["x"].t.b["k"]`}},
+		{targets: []string{"module.m.t.a"}, want: []string{`module.m["x"].t.a`, `module.m["y"].t.a`}},
+		{targets: []string{`module.m.t.b["k"]`}, want: []string{`module.m["x"].t.b["k"]`, `module.m["y"].t.b["k"]`}},
+		{targets: []string{`module.m.t.b["l"]`}},
+		{targets: []string{"module.n.t.c"}, want: []string{"module.n.t.c", "module.n[0].t.c"}},
+		{targets: []string{`module.n.module.o["x"]`}, want: []string{`module.n.module.o["x"].t.a`}},
+		{targets: []string{"module.n"}, want: []string{"module.n.t.c", `module.n.module.o["x"].t.a`, `module.n.module.o["y"].t.a`, "module.n[0].t.c"}},
+		{subjects: []state.Subject{{Kind: state.Dependents, Addr: "t.a"}}, want: []string{"t.b"}},
+		{subjects: []state.Subject{{Kind: state.AllWithin, Addr: "module.m.t.a", Within: `module.m["y"]`}}, want: []string{`module.m["y"].t.a`}},
+		{subjects: []state.Subject{{Kind: state.AllWithin, Addr: "module.m.t.a"}}, want: []string{`module.m["x"].t.a`, `module.m["y"].t.a`}},
+		{subjects: []state.Subject{{Kind: state.AllInstances, Addr: "t.a"}, {Kind: state.OneInstance, Addr: "t.b"}}, want: []string{"t.a[0]", "t.a[1]", "t.b"}},
+		{subjects: []state.Subject{{Kind: state.WholeState}}, want: all},
+	} {
+		m := manager(t, open(t, opt)).(store.PartReader)
+		got, err := m.ReadPart(t.Context(), state.Part{Subjects: row.subjects, Targets: targetsOf(t, row.targets...)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := instances(got.State)
+		slices.Sort(found)
+		slices.Sort(row.want)
+		if !slices.Equal(found, row.want) {
+			t.Errorf("reading %v %v: got %v, want %v", row.targets, row.subjects, found, row.want)
+		}
+	}
+	if _, err := manager(t, open(t, opt)).(store.PartReader).ReadPart(t.Context(), state.Part{Subjects: []state.Subject{{Kind: state.OneOutput, Addr: "o"}}}); err == nil {
+		t.Error("reading an output as a part: got no error, want one")
+	}
+}
+
+// TestReadMore adds objects to a part. An apply of the part leaves the others as they are.
+func TestReadMore(t *testing.T) {
+	opt := stock(t, 5)
+	m := manager(t, open(t, opt))
+	base, err := m.(store.PartReader).ReadPart(t.Context(), state.Part{Targets: targetsOf(t, storetest.Address("a", 0).Instance.String())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	subjects := []state.Subject{state.InstanceSubject(storetest.Address("a", 1).Instance), state.InstanceSubject(storetest.Address("a", 2).Instance)}
+	more, err := m.(store.PartReader).ReadMore(t.Context(), state.Part{Subjects: subjects}, func(a addr.Instance) bool { return a == storetest.Address("a", 1).Instance })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := instances(more), []string{storetest.Address("a", 1).Instance.String()}; !slices.Equal(got, want) {
+		t.Fatalf("got %v, want %v", got, want)
+	}
+	base.State.AddMissing(more)
+	r := &run{Manager: m, t: t, who: "one", base: base, scope: scopeOf(base, []int{0, 1})}
+	other := planned(t, opt, "two", []int{3})
+	other.begin()
+	r.begin()
+	for _, err := range []error{other.update(3), r.update(0), r.update(1)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	other.end()
+	if got, want := len(instances(r.end().State)), 2; got != want {
+		t.Errorf("instances of the state that the run leaves: got %d, want %d", got, want)
+	}
+	want := []string{"one", "one", "old", "two", "old"}
+	for i, text := range texts(t, opt, 5) {
+		if want := string(storetest.Object(t, want[i]).JSON()); text != want {
+			t.Errorf("a[%d]: got %s, want %s", i, text, want)
+		}
+	}
+}
+
+// TestCostOfPart counts the bytes of reading ten objects of a state: there are as many if it is twice as large.
+func TestCostOfPart(t *testing.T) {
+	var bytes, trips [2]int64
+	for i, n := range []int{2000, 4000} {
+		opt, proxy := behind(t, n)
+		m := manager(t, open(t, opt))
+		var targets []string
+		for k := range 10 {
+			targets = append(targets, storetest.Address("a", k).Instance.String())
+		}
+		part := state.Part{Targets: targetsOf(t, targets...)}
+		if _, err := m.(store.PartReader).ReadPart(t.Context(), part); err != nil {
+			t.Fatal(err)
+		}
+		before := proxy.Counts()
+		f, err := m.(store.PartReader).ReadPart(t.Context(), part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := len(instances(f.State)), 10; got != want {
+			t.Errorf("objects that were read: got %d, want %d", got, want)
+		}
+		bytes[i], trips[i] = passed(before, proxy.Counts())
+	}
+	t.Log(fmt.Sprintf("%d bytes back, %d round trips", bytes[0], trips[0]))
+	if bytes[0] != bytes[1] || trips[0] != trips[1] {
+		t.Errorf("bytes and round trips with twice as many objects: got %d and %d, want %d and %d", bytes[1], trips[1], bytes[0], trips[0])
+	}
+	if bytes[0] > 10000 {
+		t.Errorf("bytes of ten objects: got %d, want at most 10000", bytes[0])
+	}
+}
+
+// passed returns the bytes from the server and the round trips in between.
+func passed(before, now tcpproxy.Counts) (bytes, trips int64) {
+	return now.Bytes[1] - before.Bytes[1], now.RoundTrips - before.RoundTrips
+}
