@@ -162,11 +162,13 @@ func (s *setting) inputs() Inputs {
 	}
 }
 
+func newHash() hash.Hash { return hmac.New(sha256.New, []byte("key")) }
+
 func (s *setting) hash(tb testing.TB) *Set {
 	tb.Helper()
 	begin := s.begin
 	if begin == nil {
-		begin = func() hash.Hash { return hmac.New(sha256.New, []byte("key")) }
+		begin = newHash
 	}
 	set, err := of(s.compile(tb), s.inputs(), begin)
 	if err != nil {
