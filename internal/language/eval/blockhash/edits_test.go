@@ -259,6 +259,7 @@ var edits = []edit{
 
 	// Expressions and bodies.
 	{name: "literal", file: "z.tf", old: "name     = \"z\"", new: "name     = \"y\"", want: "resource.sim_thing.z"},
+	{name: "other argument", file: "z.tf", old: "name     = \"z\"", new: "password = \"z\"", want: "resource.sim_thing.z"},
 	{name: "literal of a local value", old: "one  = 1", new: "one  = 2", want: "local.one repetition.resource.sim_thing.b resource.sim_thing.a resource.sim_thing.act resource.sim_thing.eph resource.sim_thing.prov resource.sim_thing.template"},
 	{name: "renamed local value", set: func(s *setting) {
 		s.files["main.tf"] = strings.NewReplacer("pair = ", "both = ", "local.pair", "local.both").Replace(s.files["main.tf"])

@@ -324,7 +324,7 @@ func TestJSON(t *testing.T) {
   "terraform": {"required_providers": {"sim": {"source": "mayfly.dev/test/sim"}}},
   "variable": {"e": {"ephemeral": true, "default": "e"}},
   "locals": {"x": "1", "list": ["${local.x}", {"k": true}], "now": "${timestamp()}", "file": "${file(\"a.txt\")}"},
-  "provider": {"sim": {"region": "${var.e}${local.x}"}},
+  "provider": {"sim": {"region": "${var.e}${local.x}", "headers": {"a": "${var.e}", "b": true}, "key": null}},
   "resource": {"sim_thing": {
     "a": {"name": "${local.list[0]}", "password_wo": "${local.x}", "rule": [{"value": "r1"}]},
     "b": {"password_wo": "${local.x}"}

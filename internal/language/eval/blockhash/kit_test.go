@@ -51,7 +51,11 @@ func kitBlock() *schema.Block {
 			"rule": {Nesting: schema.List, Block: schema.Block{Attributes: map[string]*schema.Attribute{
 				"value": text(), "value_wo": {Type: cty.String, Optional: true, WriteOnly: true},
 			}}},
-			"zone": {Nesting: schema.Set, Block: schema.Block{Attributes: map[string]*schema.Attribute{"name": text()}}},
+			"step":  {Nesting: schema.List, Block: schema.Block{Attributes: map[string]*schema.Attribute{"value": text()}}},
+			"one":   {Nesting: schema.Single, Block: schema.Block{Attributes: map[string]*schema.Attribute{"value": text()}}},
+			"group": {Nesting: schema.Group, Block: schema.Block{Attributes: map[string]*schema.Attribute{"value": text()}}},
+			"entry": {Nesting: schema.Map, Block: schema.Block{Attributes: map[string]*schema.Attribute{"value": text()}}},
+			"zone":  {Nesting: schema.Set, Block: schema.Block{Attributes: map[string]*schema.Attribute{"name": text()}}},
 		},
 	}
 }
@@ -96,14 +100,15 @@ type setting struct {
 // split takes a text apart at "-- name --" lines.
 func split(text string) map[string]string {
 	out := map[string]string{}
-	name := "main.tf"
+	name, from, at := "main.tf", 0, 0
 	for line := range strings.SplitAfterSeq(text, "\n") {
 		if after, ok := strings.CutPrefix(line, "-- "); ok {
-			name = strings.TrimSuffix(strings.TrimSpace(after), " --")
-			continue
+			out[name] = text[from:at]
+			name, from = strings.TrimSuffix(strings.TrimSpace(after), " --"), at+len(line)
 		}
-		out[name] += line
+		at += len(line)
 	}
+	out[name] = text[from:]
 	return out
 }
 

@@ -93,6 +93,16 @@ func TestLeftOut(t *testing.T) {
 		{"every element", "rule { value = \"a\" }\n rule { value = \"b\" }\n lifecycle { ephemeral_attributes = { rule[*].value = 1 } }", "rule { value = \"c\" }\n rule { value = \"d\" }\n lifecycle { ephemeral_attributes = { rule[*].value = 1 } }", "same"},
 		{"an element behind generated ones", "dynamic \"rule\" {\n for_each = [1]\n content { value = \"a\" }\n }\n rule { value = \"x\" }\n lifecycle { ephemeral_attributes = { rule[1].value = 1 } }", "dynamic \"rule\" {\n for_each = [1]\n content { value = \"a\" }\n }\n rule { value = \"y\" }\n lifecycle { ephemeral_attributes = { rule[1].value = 1 } }", "changed"},
 		{"an element without a version behind generated ones", "", "dynamic \"rule\" {\n for_each = [1]\n content { value = \"a\" }\n }\n rule { value = \"y\" }\n lifecycle { ephemeral_attributes = [rule[1].value] }", "none"},
+		{"the first element, behind generated ones", "dynamic \"rule\" {\n for_each = []\n content { value = \"a\" }\n }\n rule { value = \"x\" }\n lifecycle { ephemeral_attributes = { rule[0].value = 1 } }", "dynamic \"rule\" {\n for_each = []\n content { value = \"a\" }\n }\n rule { value = \"y\" }\n lifecycle { ephemeral_attributes = { rule[0].value = 1 } }", "changed"},
+		{"element behind blocks of another type", "rule {}\n step { value = \"x\" }\n lifecycle { ephemeral_attributes = { step[0].value = 1 } }", "rule {}\n step { value = \"y\" }\n lifecycle { ephemeral_attributes = { step[0].value = 1 } }", "same"},
+		{"order of types of blocks", "rule { value = \"x\" }\n step { value = \"y\" }", "step { value = \"y\" }\n rule { value = \"x\" }", "same"},
+		{"other type of block", "rule { value = \"x\" }", "step { value = \"x\" }", "changed"},
+		{"single block", "one { value = \"x\" }\n lifecycle { ephemeral_attributes = { one.value = 1 } }", "one { value = \"y\" }\n lifecycle { ephemeral_attributes = { one.value = 1 } }", "same"},
+		{"group", "group { value = \"x\" }\n lifecycle { ephemeral_attributes = { group.value = 1 } }", "group { value = \"y\" }\n lifecycle { ephemeral_attributes = { group.value = 1 } }", "same"},
+		{"labelled block", "entry \"a\" { value = \"x\" }\n lifecycle { ephemeral_attributes = { entry[\"a\"].value = 1 } }", "entry \"a\" { value = \"y\" }\n lifecycle { ephemeral_attributes = { entry[\"a\"].value = 1 } }", "same"},
+		{"label", "entry \"a\" { value = \"x\" }", "entry \"b\" { value = \"x\" }", "changed"},
+		{"content of generated blocks", "dynamic \"rule\" {\n for_each = [1]\n content { value = \"a\" }\n }", "dynamic \"rule\" {\n for_each = [1]\n content { value = \"b\" }\n }", "changed"},
+		{"labels of generated blocks", "dynamic \"entry\" {\n for_each = [1]\n labels = [\"a\"]\n content {}\n }", "dynamic \"entry\" {\n for_each = [1]\n labels = [\"b\"]\n content {}\n }", "changed"},
 		{"write-only argument in generated blocks", "dynamic \"rule\" {\n for_each = [1]\n content { value_wo = \"a\" }\n }", "dynamic \"rule\" {\n for_each = [1]\n content { value_wo = \"b\" }\n }", "same"},
 		{"for_each of generated blocks", "dynamic \"rule\" {\n for_each = [1]\n content { value_wo = \"a\" }\n }", "dynamic \"rule\" {\n for_each = [2]\n content { value_wo = \"a\" }\n }", "changed"},
 		{"iterator of generated blocks", "dynamic \"rule\" {\n for_each = [1]\n content { value = rule.value }\n }", "dynamic \"rule\" {\n for_each = [1]\n iterator = r\n content { value = r.value }\n }", "changed"},
@@ -138,19 +148,29 @@ func TestEphemeralPartsOfProviders(t *testing.T) {
 	for expr, want := range map[string]bool{
 		`local.x`: true,
 		`"${ephemeral.sim_secret.s.id}-${local.x}"`: false,
-		`local.mixed`:                                false,
-		`local.object.secret`:                        false,
-		`local.object.plain`:                         true,
-		`local.object["secret"]`:                     false,
-		`local.made.plain`:                           true,
-		`true ? local.x : ephemeral.sim_secret.s.id`: true,
-		`true ? local.mixed : "${var.e}${local.x}"`:  false,
-		`upper(local.mixed)`:                         true,
-		`(local.mixed)`:                              false,
-		`"${local.mixed}"`:                           false,
-		`module.m.secret`:                            false,
-		`module.m.plain`:                             true,
-		`local.circle`:                               true,
+		`local.mixed`:                                  false,
+		`local.object.secret`:                          false,
+		`local.object.plain`:                           true,
+		`local.object["secret"]`:                       false,
+		`local.made.plain`:                             true,
+		`true ? local.x : ephemeral.sim_secret.s.id`:   true,
+		`true ? local.mixed : "${var.e}${local.x}"`:    false,
+		`upper(local.mixed)`:                           true,
+		`(local.mixed)`:                                false,
+		`"${local.mixed}"`:                             false,
+		`module.m.secret`:                              false,
+		`module.m.plain`:                               true,
+		`local.alias.secret`:                           false,
+		`local.alias.plain`:                            true,
+		`(local.object).secret`:                        false,
+		`ephemeral.sim_secret.s.list[length(local.x)]`: false,
+		`true ? local.mixed : local.x`:                 true,
+		`local.mixed == local.x`:                       false,
+		`local.x == local.mixed`:                       false,
+		`local.x == "1"`:                               true,
+		`!(local.mixed == "a")`:                        false,
+		`"${local.loop}${local.x}"`:                    true,
+		`local.circle`:                                 true,
 	} {
 		text := func(x string) string {
 			return head + `
@@ -165,6 +185,9 @@ locals {
   made   = merge({ secret = var.e }, { plain = local.x })
   circle = "${local.x}${local.one}${local.one}"
   one    = "1"
+  alias  = local.object
+  loop   = local.pool
+  pool   = local.loop
 }
 provider "sim" {
   alias = "plain"
@@ -190,7 +213,7 @@ variable "e" {
 }
 variable "x" {}
 output "secret" {
-  value     = var.e
+  value     = upper(var.e)
   ephemeral = true
 }
 output "plain" {

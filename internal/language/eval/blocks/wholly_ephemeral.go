@@ -50,8 +50,8 @@ func (s ephemeralSearch) expr(m *Module, e hcl.Expression, rest hcl.Traversal) b
 	case hclsyntax.Node:
 		return false
 	}
-	text, diags := e.Value(nil) // in JSON syntax, strings are templates
-	if diags.HasErrors() || text.Type() != cty.String {
+	text, _ := e.Value(nil) // in JSON syntax, strings are templates
+	if text.Type() != cty.String {
 		return false
 	}
 	parsed, diags := hclsyntax.ParseTemplate([]byte(text.AsString()), "", hcl.InitialPos)
@@ -59,10 +59,7 @@ func (s ephemeralSearch) expr(m *Module, e hcl.Expression, rest hcl.Traversal) b
 }
 
 func (s ephemeralSearch) reference(m *Module, t hcl.Traversal) bool {
-	ref, diags := lang.ParseRef(t)
-	if diags.HasErrors() {
-		return false
-	}
+	ref, _ := lang.ParseRef(t) // an invalid one, which was reported, leads nowhere
 	for to := range m.targets(&ref) {
 		switch b := to.(type) {
 		case *Resource:
