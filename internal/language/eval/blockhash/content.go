@@ -48,6 +48,7 @@ func (f *filler) resource(r *blocks.Resource) {
 	f.explicit(r.Config.DependsOn)
 	f.meta(r)
 	f.expr(r.ProviderKey)
+	f.passedKeys(r)
 	f.expr(r.Include)
 	f.expr(r.Limit)
 	f.provisioners(r.Provisioners)
@@ -149,6 +150,27 @@ func (f *filler) meta(r *blocks.Resource) {
 		if f.m.Config.ProviderFor(name) == r.Provider {
 			f.arguments(f.m.Config.ProviderMeta[name].Body)
 		}
+	}
+}
+
+// passedKeys writes the keys by which calls of modules choose instances of the provider configuration that they
+// pass on to the resource.
+func (f *filler) passedKeys(r *blocks.Resource) {
+	ref := r.Config.ProviderRef()
+	for m := r.Module; m.Parent != nil; m = m.Parent {
+		passed := m.Config.Passed(ref)
+		if passed == nil {
+			return // it is declared here, or inherited, which takes no keys
+		}
+		if ref = *passed; ref.KeyExpr == nil {
+			continue
+		}
+		x, _ := lang.Compile(ref.KeyExpr) // evaluating it reports mistakes
+		f.m = m.Parent
+		f.expr(x)
+		f.m = r.Module
+		f.follow(blocks.ExprEdges(m.Parent, x))
+		f.elements(key{node: blocks.CallOf(m)}, func(yield func(blocks.Role, *lang.Expr) bool) bool { return yield(blocks.InProviderKey, x) })
 	}
 }
 

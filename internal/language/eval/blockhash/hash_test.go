@@ -316,6 +316,59 @@ locals {
 	}
 }
 
+// TestPassedKeys checks that the instance of a provider configuration that calls choose counts.
+func TestPassedKeys(t *testing.T) {
+	const text = head + `
+locals {
+  which = "a"
+}
+provider "sim" {
+  alias    = "by"
+  for_each = toset(["a", "b"])
+  region   = each.key
+}
+module "m" {
+  source    = "./m"
+  for_each  = { x = "a" }
+  providers = { sim = sim.by["a"] }
+}
+-- m/main.tf --
+terraform {
+  required_providers { sim = { source = "mayfly.dev/test/sim" } }
+}
+module "n" {
+  source    = "../n"
+  providers = { sim = sim }
+}
+-- n/main.tf --
+terraform {
+  required_providers { sim = { source = "mayfly.dev/test/sim" } }
+}
+resource "sim_thing" "in" {}
+`
+	const in = "module.m.module.n.resource.sim_thing.in"
+	literal := newSetting(t, text).hash(t)
+	local := newSetting(t, strings.Replace(text, `sim.by["a"]`, `sim.by[local.which]`, 1))
+	element := newSetting(t, strings.Replace(text, `sim.by["a"]`, `sim.by[each.value]`, 1))
+	for _, c := range []struct {
+		name     string
+		before   *Set
+		of       *setting
+		old, new string
+		want     string
+	}{
+		{"literal", literal, newSetting(t, text), `sim.by["a"]`, `sim.by["b"]`, in},
+		{"local value", local.hash(t), local, `which = "a"`, `which = "b"`, "local.which " + in},
+		{"element", element.hash(t), element, `{ x = "a" }`, `{ x = "b" }`, "module.m " + in},
+		{"element that is not used", literal, newSetting(t, text), `{ x = "a" }`, `{ x = "b" }`, "module.m"},
+	} {
+		c.of.files["main.tf"] = strings.Replace(c.of.files["main.tf"], c.old, c.new, 1)
+		if got := strings.Join(changed(c.before, c.of.hash(t)), " "); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
 // TestJSON checks that configurations in JSON syntax are hashed like others.
 func TestJSON(t *testing.T) {
 	const text = `

@@ -118,7 +118,7 @@ var notHashed = map[string]string{
 	"ModuleCall.Source":       "has decided on the blocks in the module, which are nodes",
 	"ModuleCall.SourceSet":    "belongs to the source",
 	"ModuleCall.Version":      "has decided on the blocks in the module, which are nodes",
-	"ModuleCall.Providers":    "leads to the nodes of provider configurations",
+	"ModuleCall.Providers":    "leads to the nodes of provider configurations; keys in it belong to the resources that use them",
 	"ModuleCall.Inputs":       "belongs to the nodes of variables",
 	"ModuleCall.Range":        "is for messages",
 	"ModuleCall.SrcRange":     "is for messages",
