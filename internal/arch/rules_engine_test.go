@@ -19,6 +19,11 @@ var languageRules = map[string]rule{
 		pure: true, modules: []string{hcl, cty},
 		why: "what refers to what is known before anything is evaluated: no value of a run, no state and no host can matter here",
 	},
+	"language/eval/blockhash": {
+		may:  []string{"addr", "base/bounds", "base/component", "language/config", "language/eval/blocks", "language/lang", "values/schema"},
+		pure: true, modules: []string{hcl, cty},
+		why: "a hash follows from the configuration and what is given with it: files are read by functions of the language, and sensitive values come hashed",
+	},
 	"language/eval/coverage": {
 		may:  []string{"language/eval/blocks", "language/lang", "language/lang/marked"},
 		pure: true, modules: []string{hcl},

@@ -138,14 +138,24 @@ func (h *Hasher) Made() []Salt {
 // values have another one. It returns false if there is no salt. The value must be wholly known and have no
 // marks.
 func (h *Hasher) Number(v cty.Value) (n uint64, ok bool, err error) {
-	slow, _, err := h.hash(v, "")
-	if slow == nil {
+	sum, ok, err := h.Sum(v, "fingerprint()")
+	if !ok {
 		return 0, false, err
 	}
-	sum := hmac.New(sha256.New, slow)
-	sum.Write([]byte("fingerprint()"))
-	n = binary.BigEndian.Uint64(sum.Sum(nil)) >> 11
-	return max(n, 1), true, nil
+	return max(binary.BigEndian.Uint64(sum)>>11, 1), true, nil
+}
+
+// Sum returns 32 bytes that are the same for the same value and purpose within one state, and tell nothing
+// about those for other purposes. It returns false if there is no salt. The value must be wholly known and
+// have no marks.
+func (h *Hasher) Sum(v cty.Value, purpose string) (sum []byte, ok bool, err error) {
+	slow, _, err := h.hash(v, "")
+	if slow == nil {
+		return nil, false, err
+	}
+	keyed := hmac.New(sha256.New, slow)
+	keyed.Write([]byte(purpose))
+	return keyed.Sum(nil), true, nil
 }
 
 // hash returns the slow hash of a value with the salt of that name, or "" for the one of new fingerprints,

@@ -36,6 +36,34 @@ func number(t *testing.T, h *fingerprint.Hasher, v cty.Value) uint64 {
 	return n
 }
 
+// TestSum checks that a value has a sum for each purpose and salt, and none without a salt.
+func TestSum(t *testing.T) {
+	seen := map[string]string{}
+	for _, c := range []struct {
+		salt           byte
+		value, purpose string
+	}{{1, "a", "x"}, {1, "a", "y"}, {1, "b", "x"}, {2, "a", "x"}} {
+		var first []byte
+		for range 2 {
+			sum, ok, err := fingerprint.New([]fingerprint.Salt{salt(t, c.salt)}, nil).Sum(cty.StringVal(c.value), c.purpose)
+			if !ok || err != nil || len(sum) != 32 {
+				t.Fatalf("%v: got %d bytes, %v, %v, want 32", c, len(sum), ok, err)
+			}
+			if first != nil && !bytes.Equal(first, sum) {
+				t.Errorf("%v: got another sum the second time, want the same", c)
+			}
+			first = sum
+		}
+		if other, again := seen[string(first)]; again {
+			t.Errorf("%v: got the sum of %s, want another one", c, other)
+		}
+		seen[string(first)] = c.value + " for " + c.purpose
+	}
+	if sum, ok, err := fingerprint.New(nil, nil).Sum(cty.StringVal("a"), "x"); ok || sum != nil || err != nil {
+		t.Errorf("without a salt: got %x, %v, %v, want nothing", sum, ok, err)
+	}
+}
+
 // TestNumber checks which values have the same number.
 func TestNumber(t *testing.T) {
 	values := map[string]cty.Value{

@@ -58,7 +58,7 @@ func forAllInstances(from Node, e edge) bool {
 	case *Value:
 		return e.role&(InBody|inDependsOn) != 0
 	case insideOf:
-		return e.role&(toPart|aroundIt) != 0
+		return e.role&(toPart|AroundIt) != 0
 	default:
 		return true
 	}

@@ -71,7 +71,7 @@ func (c *compiler) checkDestroyRef(m *Module, b *Resource, ref *lang.Ref) {
 func neededToOpen(from Node, e edge) bool {
 	switch from.(type) {
 	case *Value:
-		return e.role&(InBody|inElement|inDependsOn|toCall) != 0
+		return e.role&(InBody|InElement|inDependsOn|toCall) != 0
 	case insideOf:
 		return e.role == toPart
 	default:

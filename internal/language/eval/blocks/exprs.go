@@ -27,10 +27,10 @@ const (
 	inDependsOn // depends_on, where a module means everything in it
 	toProvider  // from a resource to its provider configuration
 	toCall      // from a reference to a module's output to the call of the module
-	aroundIt    // from a block to the call of the module that it is in
+	AroundIt    // from a block to the call of the module that it is in
 	toOutput    // from a module to its outputs
 	toPart      // from a module to the resources in it and below, from a check to its nested block
-	inElement   // from a variable whose argument has each.value to the references in for_each of the call
+	InElement   // from a variable whose argument has each.value to the references in for_each of the call
 
 	// toFunction is combined with the role of an expression: from its block to the configuration of the
 	// provider whose function it calls.

@@ -144,7 +144,7 @@ func (y emit) dependsOn(m *Module, refs []lang.Ref) bool {
 // around emits the edge to the call of the module m, which the root module lacks.
 func (y emit) around(m *Module) bool {
 	call := m.call()
-	return call == nil || y(edge{to: call, role: aroundIt, via: &call.Config.Range})
+	return call == nil || y(edge{to: call, role: AroundIt, via: &call.Config.Range})
 }
 
 // call returns the block that calls the module, nil for the root module.
@@ -185,7 +185,7 @@ func (y emit) element(v *Value) bool {
 	if call.Repeat.ForEach == nil || !slices.ContainsFunc(v.Expr.Refs, isElement) {
 		return true
 	}
-	return lister(y.in(call.Module, inElement)).exprs(inElement, call.Repeat.ForEach)
+	return lister(y.in(call.Module, InElement)).exprs(InElement, call.Repeat.ForEach)
 }
 
 // isElement reports whether the reference is each.value.

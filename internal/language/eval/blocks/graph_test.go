@@ -47,8 +47,8 @@ func compileText(t *testing.T, main, module string) (*Config, diag.List) {
 var roleNames = map[Role]string{
 	InBody: "body", InRepetition: "repetition", InPrecondition: "precondition", InPostcondition: "postcondition", InProvisioner: "provisioner",
 	InIdleConnection: "idle connection", InDestroyProvisioner: "destroy provisioner", InTrigger: "trigger", InPrevention: "prevention",
-	InProviderKey: "provider key", inDependsOn: "depends_on", toProvider: "provider", toCall: "call", aroundIt: "around", toOutput: "output", toPart: "part",
-	inElement: "element", InBody | toFunction: "function in body", inElement | toFunction: "function in element",
+	InProviderKey: "provider key", inDependsOn: "depends_on", toProvider: "provider", toCall: "call", AroundIt: "around", toOutput: "output", toPart: "part",
+	InElement: "element", InBody | toFunction: "function in body", InElement | toFunction: "function in element",
 }
 
 // edgesOf lists the edges of a node, one a line.

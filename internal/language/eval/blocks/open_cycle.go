@@ -35,9 +35,9 @@ func opening(from Node, e edge) bool {
 	}
 	switch from.(type) {
 	case *Resource:
-		return e.role&(InBody|InPrecondition|InPostcondition|inDependsOn|aroundIt) != 0
+		return e.role&(InBody|InPrecondition|InPostcondition|inDependsOn|AroundIt) != 0
 	case *Call:
-		return e.role&(inDependsOn|aroundIt) != 0
+		return e.role&(inDependsOn|AroundIt) != 0
 	case insideOf, outputsOf:
 		return true
 	default:

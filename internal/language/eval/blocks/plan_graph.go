@@ -131,7 +131,7 @@ func (b graphBuilder) edges(n Node, name string) {
 		default:
 			if e.role&Triggering != 0 {
 				b.trigger(n, e)
-			} else if e.role&(aroundIt|inElement) == 0 { // which the edge to the module has already
+			} else if e.role&(AroundIt|InElement) == 0 { // which the edge to the module has already
 				b.g.Depend(name, graphName(to))
 			}
 		}

@@ -87,7 +87,7 @@ func refersBack(from Node, e edge) bool { return e.to == from && e.role&Afterwar
 // reports, directly or through others.
 func (m *Module) RepetitionNeeds(r Repetition, found func(Node) bool) bool {
 	s := search{found: found, follow: func(_ Node, e edge) bool {
-		return e.role&(InRepetition|InBody|inElement|toCall|toOutput) != 0
+		return e.role&(InRepetition|InBody|InElement|toCall|toOutput) != 0
 	}}
 	y := emit(func(e edge) bool { return !s.visit(e) })
 	return !lister(y.in(m, InRepetition)).repetition(r)
