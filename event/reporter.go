@@ -96,7 +96,7 @@ func (r *Reporter) begin(of Event) (end func(diags diag.List, idKey, id string))
 	p.start()
 	return func(diags diag.List, idKey, id string) {
 		p.end()
-		ended := of
+		ended := p.of
 		ended.Kind, ended.Elapsed, ended.IDKey, ended.ID, ended.Diags = Completed, r.now().Sub(begin), idKey, id, diags
 		if diags.HasErrors() {
 			ended.Kind = Failed

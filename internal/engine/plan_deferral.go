@@ -40,7 +40,8 @@ type attempts struct {
 // until that is known.
 func partial(p *planner) bool { return p.selection.Restricted() || p.req.AllowDeferral }
 
-// refresh reads a real object, unless an earlier attempt has.
+// refresh reads a real object, unless an earlier attempt has. Only a plan that may defer objects makes
+// another attempt. Others do not keep the object, which would take a quarter of their memory.
 func (de *deferrer) refresh(op *objectOp, loaded object.Prior, meta cty.Value) (object.Prior, bool) {
 	de.planner.mu.Lock()
 	pr, known := de.attempts.refreshed[op.Obj]
@@ -49,7 +50,7 @@ func (de *deferrer) refresh(op *objectOp, loaded object.Prior, meta cty.Value) (
 		return pr, true
 	}
 	pr, ok := op.Refresh(loaded, meta)
-	if ok {
+	if ok && de.planner.req.AllowDeferral {
 		de.planner.mu.Lock()
 		defer de.planner.mu.Unlock()
 		de.attempts.refreshed[op.Obj] = pr

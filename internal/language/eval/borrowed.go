@@ -65,20 +65,12 @@ func borrowAll(r *Resource, t *future.Task, o *Opened, all cty.Value, via *hcl.R
 
 // borrow returns an element of the value of for_each with its computed values, if o has them, or with others
 // that stand in for them. got is the element in the run.
-func (r *eachData) borrow(t *future.Task, o *Opened, got cty.Value, via *hcl.Range) cty.Value {
+func (r *eachData) borrow(t *future.Task, o *Opened, got cty.Value) cty.Value {
 	run, x := r.of.module.run, r.of.repeat.ForEach
 	if o == nil || len(value.MadeOf(got)) == 0 || !o.hasStandIns() && (!borrows(run) || got.IsWhollyKnown()) {
 		return got
 	}
-	if ref := blocks.WholeResource(x); ref != nil { // of which this instance alone matters
-		res := r.of.module.resources[ref.Resource]
-		got = res.Instance(r.key).get(t, o, via)
-		if o.hasStandIns() {
-			got = o.standIn.Replace(got)
-		}
-		return got
-	}
-	all, diags := run.eval(r.of.module.scope(t).with(o), x)
+	all, diags := run.eval(r.of.module.scope(t).with(o).forEntry(r.key), x)
 	if all, _ = all.Unmark(); diags.HasErrors() || !all.IsKnown() || all.IsNull() {
 		return got // errors were reported when the instances were determined
 	}

@@ -211,7 +211,7 @@ func (r *eachData) value(t *future.Task, o *Opened, kind lang.Kind, name string,
 	case ok && e.set:
 		return r.key.Value()
 	case ok && len(e.values) > 0:
-		return r.borrow(t, o, e.values[i], via)
+		return r.borrow(t, o, e.values[i])
 	default:
 		return cty.DynamicVal
 	}

@@ -43,24 +43,25 @@ func (*builtin) PlanResource(_ context.Context, req provider.PlanRequest) (provi
 	if req.Proposed.IsNull() || !req.Proposed.IsKnown() {
 		return resp, nil
 	}
-	planned := resp.Planned.AsValueMap()
-	input := planned["input"]
+	input := resp.Planned.GetAttr("input")
+	id, output := unknownID, outputOf(input)
 	switch {
 	case req.Prior.IsNull():
-		planned["id"] = cty.UnknownVal(cty.String).RefineNotNull()
-		planned["output"] = outputOf(input)
-	case !same(req.Prior, planned, "triggers_replace"):
+	case !same(req.Prior, resp.Planned, "triggers_replace"):
 		resp.RequiresReplace = []cty.Path{cty.GetAttrPath("triggers_replace")}
-		planned["id"] = cty.UnknownVal(cty.String).RefineNotNull()
-		planned["output"] = outputOf(input)
-	case !same(req.Prior, planned, "input"):
-		planned["output"] = cty.UnknownVal(input.Type())
+	case !same(req.Prior, resp.Planned, "input"):
+		id, output = resp.Planned.GetAttr("id"), cty.UnknownVal(input.Type())
 	default:
 		return resp, nil
 	}
+	planned := schema.AttributesOf(resp.Planned)
+	planned["id"], planned["output"] = id, output
 	resp.Planned = cty.ObjectVal(planned)
 	return resp, nil
 }
+
+// unknownID is the id of a new object in a plan.
+var unknownID = cty.UnknownVal(cty.String).RefineNotNull()
 
 // stored returns an object without its write-only argument. The null in its place has no type, so that the
 // argument's type is not revealed.
@@ -84,8 +85,8 @@ func stored(block *schema.Block, v cty.Value) cty.Value {
 }
 
 // same reports whether an attribute has the value that it had.
-func same(prior cty.Value, planned map[string]cty.Value, name string) bool {
-	return prior.GetAttr(name).RawEquals(planned[name])
+func same(prior, planned cty.Value, name string) bool {
+	return prior.GetAttr(name).RawEquals(planned.GetAttr(name))
 }
 
 // outputOf returns the planned output of a new object. The type is known already, so that expressions which
@@ -116,7 +117,7 @@ func (b *builtin) ApplyResource(_ context.Context, req provider.ApplyRequest) (p
 		return provider.ApplyResponse{New: req.Prior}, diag.Errorf("Invalid request to provider", "The planned object has arguments that are not known. "+
 			"This is a bug in the program that uses the built-in provider: report it to its developers.")
 	}
-	object := resp.New.AsValueMap()
+	object := schema.AttributesOf(resp.New)
 	if !object["id"].IsKnown() {
 		object["id"] = cty.StringVal(b.o.NewID())
 	}

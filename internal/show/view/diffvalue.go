@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
@@ -343,6 +344,9 @@ func keyText(k string, quoted bool) string {
 func entries(v cty.Value) map[string]cty.Value {
 	if v == cty.NilVal || v.IsNull() || !v.IsKnown() {
 		return nil
+	}
+	if v.Type().IsObjectType() {
+		return schema.AttributesOf(v)
 	}
 	return v.AsValueMap()
 }

@@ -112,6 +112,17 @@ func part(object cty.Value, name string) cty.Value {
 	return object.GetAttr(name)
 }
 
+// AttributesOf returns the attributes of a known object without marks of its own. AsValueMap takes several
+// times as long: it sorts the names.
+func AttributesOf(object cty.Value) map[string]cty.Value {
+	types := object.Type().AttributeTypes()
+	values := make(map[string]cty.Value, len(types))
+	for name := range types {
+		values[name] = object.GetAttr(name)
+	}
+	return values
+}
+
 // elements returns the elements of a known list, set or tuple, or nil.
 func elements(v cty.Value) []cty.Value {
 	if !isOpen(v) || !v.CanIterateElements() || v.Type().IsMapType() || v.Type().IsObjectType() {

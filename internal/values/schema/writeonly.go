@@ -234,7 +234,7 @@ func rewriteObject(v cty.Value, names []string, f func(name string, v cty.Value)
 		}
 		if now, changed := f(name, old); changed {
 			if values == nil {
-				values = bare.AsValueMap()
+				values = AttributesOf(bare)
 			}
 			values[name] = now
 		}

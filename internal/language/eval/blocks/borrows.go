@@ -113,7 +113,7 @@ func borrowedByElement(m *Module, forEach *lang.Expr, roles Role, exprs func(fun
 	if forEach == nil {
 		return set
 	}
-	whole := WholeResource(forEach)
+	whole := wholeResource(forEach)
 	exprs(func(r Role, x *lang.Expr) bool {
 		for i := range x.Refs {
 			ref := &x.Refs[i]
@@ -129,9 +129,9 @@ func borrowedByElement(m *Module, forEach *lang.Expr, roles Role, exprs func(fun
 	return set
 }
 
-// WholeResource returns the reference to all instances of a resource that an expression is, nil if it is
+// wholeResource returns the reference to all instances of a resource that an expression is, nil if it is
 // something else.
-func WholeResource(x *lang.Expr) *lang.Ref {
+func wholeResource(x *lang.Expr) *lang.Ref {
 	if len(x.Refs) != 1 {
 		return nil
 	}
