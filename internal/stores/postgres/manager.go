@@ -194,7 +194,8 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 	if m.journal != j || m.claim == nil {
 		return fmt.Errorf("%w: it was released before the run ended", store.ErrLockLost)
 	}
-	c, durable := m.claim, j.stop()
+	c, settled := m.claim, j.settled()
+	durable := j.stop()
 	if j.keptIn != "" { // the database may be back
 		if _, err := m.commitFile(ctx, j.keptIn); err != nil {
 			return &store.UnsavedError{Kept: j.keptIn, Err: m.failed("written", err)}
@@ -204,7 +205,10 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 		}
 		j.keptIn = ""
 	}
-	changes := slices.DeleteFunc(state.Diff(durable, next.State), func(o state.ObjectChange) bool { return !c.writes(o.Object.Instance.String()) })
+	changes := slices.DeleteFunc(state.Diff(durable, next.State), func(o state.ObjectChange) bool {
+		return !c.writes(o.Object.Instance.String()) || stored(durable, o)
+	})
+	before := durable.Copy()
 	for _, o := range changes {
 		o.Apply(durable)
 	}
@@ -215,13 +219,13 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 			err = c.fence(t)
 		}
 		if err == nil {
-			err = t.put(c, changes)
+			err = t.put(c, before, changes)
 		}
 		if err == nil {
 			now, alone, err = m.settle(t, c, j.base, next, durable, len(changes) > 0)
 		}
 		if err == nil {
-			err = c.forget(t)
+			err = c.forget(t, settled...)
 		}
 		if err == nil {
 			err = t.forgetPast(c.workspace)
@@ -445,7 +449,9 @@ func (m *manager) ForceUnlock(ctx context.Context, id string) error {
 			_, err = t.exec(`DELETE FROM mayfly.claims c USING mayfly.runs r WHERE r.id = c.run AND r.id = $1 AND r.state = 'forced'`, held.run)
 		}
 		if err == nil { // plans that were made before may have seen the objects as they were before the operations
-			_, err = t.exec(`UPDATE mayfly.objects o SET version = gen_random_uuid(), run = p.run FROM mayfly.operations p JOIN mayfly.runs r ON r.id = p.run
+			_, err = t.exec(`WITH marked AS (INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT DISTINCT p.workspace, p.key, 'object', p.run
+				FROM mayfly.operations p JOIN mayfly.runs r ON r.id = p.run WHERE p.run = $1 AND p.ended IS NULL AND r.state = 'forced' ON CONFLICT DO NOTHING)
+				UPDATE mayfly.objects o SET version = gen_random_uuid(), run = p.run FROM mayfly.operations p JOIN mayfly.runs r ON r.id = p.run
 				WHERE p.run = $1 AND p.ended IS NULL AND r.state = 'forced' AND o.workspace = p.workspace AND o.address = p.key`, held.run)
 		}
 		return err
