@@ -27,7 +27,7 @@ type Settler interface {
 	Settle(instances ...addr.Instance)
 }
 
-// Around returns the subjects that an instance is a part of: itself, the instances of its resource, and those
+// Around returns the subjects that an instance is a part of: itself, the instances of its resource, and all
 // of its block in each module around it.
 func Around(a addr.Instance) []Subject {
 	block := a.Config().String()
@@ -38,8 +38,8 @@ func Around(a addr.Instance) []Subject {
 	return out
 }
 
-// SameValue reports whether two objects have the same value for all that refers to them: what the provider or
-// the state keeps for itself does not count. Either may be nil.
+// SameValue reports whether two objects have the same value for all that refers to them. Data that the
+// provider or the state keeps for itself does not count. Either may be nil.
 func (o *Object) SameValue(other *Object) bool {
 	if o == nil || other == nil {
 		return o == other
@@ -48,7 +48,8 @@ func (o *Object) SameValue(other *Object) bool {
 		slices.EqualFunc(o.Sensitive, other.Sensitive, cty.Path.Equals) && slices.EqualFunc(o.Withheld, other.Withheld, sameWithheld)
 }
 
-// sameWithheld reports whether two records are of the same value, whoever has got it.
+// sameWithheld reports whether two records are of the same value. The resources that have got it do not
+// count.
 func sameWithheld(a, b Withheld) bool {
 	a.To, a.Owed, b.To, b.Owed = nil, nil, nil, nil
 	return a.Equal(b)

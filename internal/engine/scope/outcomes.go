@@ -10,15 +10,15 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Outcomes says what the outcomes of the steps of an apply leave to do. Recordable comes before the first
-// step; after that, it is safe for concurrent use.
+// Outcomes tells a store of the outcomes of the steps of an apply, and which of them leave nothing to do.
+// Recordable comes before the first step; after that, it is safe for concurrent use.
 type Outcomes struct {
 	run        state.Run
 	unrecorded plan.Instances // have values, found while planning, that the run may not write
 }
 
 // Recordable returns the changes that planning has made by itself and that a run may write: all of them if
-// writes is nil. What is evaluated from the others is not settled.
+// writes is nil. Steps that are evaluated from the others are not settled.
 func (o *Outcomes) Recordable(run state.Run, p *plan.Plan, writes func(addr.Instance) bool, changes []state.ObjectChange) []state.ObjectChange {
 	o.run = run
 	return slices.DeleteFunc(changes, func(c state.ObjectChange) bool {
@@ -57,8 +57,8 @@ func (o *Outcomes) Passed(c *plan.Change, in *eval.Instance, passed bool) bool {
 	return passed
 }
 
-// Removed returns the change with which the step of an object ends that is gone. Something is left to do if that
-// has failed, or if the configuration has the instance: it is then to be created.
+// Removed returns the change with which the step of an object ends that is gone. Something is left to do if
+// that has failed, or if the configuration has the instance: it is then to be created.
 func (o *Outcomes) Removed(c *plan.Change, obj addr.Object, failed bool) state.ObjectChange {
 	change := state.ObjectChange{Object: obj, Provider: c.Provider}
 	if !failed && obj.Deposed == addr.Current && strings.HasPrefix(string(c.Reason), "delete_because_") {

@@ -318,7 +318,7 @@ func (m *manager) Claim(ctx context.Context, scope *state.Scope, info store.Lock
 	c := m.claim
 	if err := m.compare(ctx, c, scope); err != nil {
 		ctx = context.WithoutCancel(ctx)
-		return nil, m.failed("compared", errors.Join(err, m.store.again(ctx, nil, func(t *tx) error { return t.unmark(c) }), m.release(ctx)))
+		return nil, m.failed("compared", errors.Join(err, m.store.again(ctx, nil, func(t *tx) error { return unmark(t, c.run) }), m.release(ctx)))
 	}
 	m.recovered = c.found
 	return &store.Held{ID: c.info.ID, Writes: func(a addr.Instance) bool { return c.writes(a.String()) }}, nil

@@ -12,9 +12,9 @@ import (
 )
 
 // marks are the tables that say which units of a configuration are due, which is to say that evaluating them
-// may find something to do (docs/adr/041-scope-changed.md). The record of a unit has what it was evaluated
-// from, and the version that its row had then. A mark is a row for each run that made one. What the row of an
-// object, or of a result, says by itself has columns there. Rows that are older than these columns have no
+// may find something to do (docs/adr/041-scope-changed.md). The record of a unit names the objects that it was
+// evaluated from, and the version that its row had then. A mark is a row for each run that made one. The row
+// of an object, or of a result, has columns for the rest. Rows that are older than these columns have no
 // records, so they are due as well.
 //
 // Runs are not referred to: a mark outlives the row of its run.
@@ -45,10 +45,10 @@ CREATE INDEX results_due ON mayfly.results (workspace, key) WHERE NOT passed;`
 
 // noteMarks are parts of a statement that follow changeObjects. The outcome of the step of an instance makes
 // its record, and removes all its marks if nothing is left to do. That is right as long as the run has its
-// claims on what the instance was evaluated from, which is alive. Every other write of a row leaves a mark.
-// Each unit that has read what has another value now gets one, too.
+// claims on the objects that the instance was evaluated from, which is alive. Every other write of a row
+// leaves a mark. Each unit that has read an object with another value now gets one, too.
 //
-// That a deposed object is gone is no news for its instance. A unit that is settled gets no mark in the same
+// An instance is not due because a deposed object is gone. A unit that is settled gets no mark in the same
 // statement: rows of one table cannot be inserted and deleted in one.
 const noteMarks = `,
 settles AS (SELECT workspace, address FROM given WHERE alive AND step = 'settled'),
@@ -64,8 +64,8 @@ marked AS (INSERT INTO mayfly.due (workspace, unit, kind, run)
 		u.reads && ARRAY(SELECT g.workspace || ' ' || k FROM given g, unnest(string_to_array(g.altered, E'\n')) k) WHERE NOT EXISTS (SELECT 1 FROM settles s WHERE s.address = u.unit)
 	ON CONFLICT DO NOTHING)`
 
-// noted are what a statement takes of changes for noteMarks: of each row, the values of the columns beside
-// the object, the step, and the keys of what has another value with the change.
+// noted are the parameters of a statement with noteMarks: of each row, the values of the columns beside the
+// object, the step, and the keys of all that has another value with the change.
 type noted struct {
 	tainted, owes         []bool
 	steps, reads, altered []string // keys are one per line: they have no line breaks
@@ -126,8 +126,8 @@ func (j *journal) Settle(instances ...addr.Instance) {
 }
 
 // unmark takes back the marks of a run that changes nothing, since its plan was stale.
-func (t *tx) unmark(c *claim) error {
-	_, err := t.exec(`DELETE FROM mayfly.due WHERE run = $1`, c.run)
+func unmark(t *tx, run string) error {
+	_, err := t.exec(`DELETE FROM mayfly.due WHERE run = $1`, run)
 	return err
 }
 

@@ -118,8 +118,8 @@ func execute(t *testing.T, opt postgres.Options, statement string) {
 	}
 }
 
-// chain stores a state in which a[1] was evaluated from a[0], and a[2] from a[1], and nothing is due. A server
-// may have another one from before.
+// chain stores a state in which a[1] was evaluated from a[0], and a[2] from a[1], and nothing is due. A
+// server may have another one from before.
 func chain(t *testing.T, opt postgres.Options) postgres.Options {
 	t.Helper()
 	execute(t, opt, `DROP SCHEMA IF EXISTS mayfly CASCADE`)
@@ -391,8 +391,8 @@ func TestRowsSayWhatIsDue(t *testing.T) {
 	r.PutChecks([]state.CheckResult{{Kind: "check", Config: "check.fails", Status: state.CheckFail}, {Kind: "check", Config: "check.passes", Status: state.CheckPass}})
 	r.end()
 	for statement, want := range map[string]int{
-		`SELECT count(*) FROM mayfly.objects WHERE tainted AND address = 'test_thing.a[0]'`:   1,
-		`SELECT count(*) FROM mayfly.objects WHERE owes AND address = 'test_thing.a[1]'`:      1,
+		`SELECT count(*) FROM mayfly.objects WHERE tainted AND address = 'test_thing.a[0]'`:  1,
+		`SELECT count(*) FROM mayfly.objects WHERE owes AND address = 'test_thing.a[1]'`:     1,
 		`SELECT count(*) FROM mayfly.objects WHERE tainted OR owes`:                          2,
 		`SELECT count(*) FROM mayfly.results WHERE NOT passed AND key = 'check check.fails'`: 1,
 		`SELECT count(*) FROM mayfly.results WHERE NOT passed`:                               1,
@@ -404,7 +404,7 @@ func TestRowsSayWhatIsDue(t *testing.T) {
 	}
 }
 
-// TestMarksOfPlans marks the units that a plan changes when it is claimed, and none of what it reads.
+// TestMarksOfPlans marks the units that a plan changes when it is claimed, and none that it reads.
 func TestMarksOfPlans(t *testing.T) {
 	opt := chain(t, postgres.Options{ConnString: server.Start(t).URL(0)})
 	r := planned(t, opt, "second", []int{1}, 0)

@@ -178,9 +178,9 @@ func columns(n int) string {
 }
 
 // changeObjects are parts of a statement through which all changes of rows of objects go. They keep the
-// replaced ones, settle late results about their instances, and mark what is due. given has the columns of
-// objects, the workspace, the run, and whether its claims are alive. A version ends at the very time at which
-// the next one begins.
+// replaced ones, settle late results about their instances, and make records and marks. given has the columns
+// of objects, the workspace, the run, and whether its claims are alive. A version ends at the very time at
+// which the next one begins.
 const changeObjects = `
 settled AS (DELETE FROM mayfly.late l USING given g WHERE l.workspace = g.workspace AND l.address = g.address),
 replaced AS (INSERT INTO mayfly.past (workspace, address, deposed, version, run, at, sealed, body, shown, next_run, until)
@@ -210,7 +210,7 @@ func (t *tx) put(c *claim, before *state.State, changes []state.ObjectChange) er
 	return err
 }
 
-// stored reports whether a state has what a change would put there.
+// stored reports whether a change would leave a state as it is.
 func stored(st *state.State, c state.ObjectChange) bool {
 	o := st.Object(c.Object)
 	return o != nil && o.Equal(c.New) && st.Instance(c.Object.Instance).Provider == c.Provider
