@@ -414,3 +414,39 @@ func TestMarksOfPlans(t *testing.T) {
 	}
 	expect(t, opt, "output o object\ntest_thing.a[1] object", chained)
 }
+
+// TestMarksOfKilledRuns has a run that changes three objects stop after each of its calls: whatever it has not
+// done is marked, and what was evaluated from values that it has changed.
+func TestMarksOfKilledRuns(t *testing.T) {
+	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
+	claimed := "test_thing.a[0] object\ntest_thing.a[1] object\ntest_thing.a[2] object"
+	first := "test_thing.a[1] input\ntest_thing.a[1] object\ntest_thing.a[2] object"
+	second := "test_thing.a[2] input\ntest_thing.a[2] object"
+	for calls, want := range []string{claimed, claimed, first, first, second, second, "", ""} {
+		chain(t, opt)
+		r := planned(t, opt, "killed", []int{0, 1, 2})
+		r.begin()
+		var id uint64
+		var err error
+		for n := range calls {
+			switch i := n / 2; {
+			case n == 6:
+				_, err = r.End(t.Context())
+			case n%2 == 0:
+				id, err = r.Begin(storetest.Address("a", i), "update")
+			default:
+				var from []int
+				if i > 0 {
+					from = []int{i - 1}
+				}
+				err = r.Commit(id, outcome(t, i, "killed", true, from...))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if marks, _ := noted(t, opt); strings.Join(marks, "\n") != want {
+			t.Errorf("got after %d calls the marks\n%s\nwant\n%s", calls, strings.Join(marks, "\n"), want)
+		}
+	}
+}
