@@ -39,6 +39,13 @@ func (r *openRun) Enqueue(id uint64, changes ...state.ObjectChange) (wait func()
 	return func() error { return err }
 }
 
+// Settle implements state.Settler. A run that is none notes nothing.
+func (r *openRun) Settle(instances ...addr.Instance) {
+	if s, ok := r.Run.(state.Settler); ok {
+		s.Settle(instances...)
+	}
+}
+
 // TakeTurn implements state.Turner. A run that is none has nothing to do.
 func (r *openRun) TakeTurn(ctx context.Context, subjects []state.Subject, evaluate func(*state.State) state.Evaluated) error {
 	if t, ok := r.Run.(state.Turner); ok {

@@ -176,10 +176,12 @@ func (b *scopeBuilder) rely(a addr.Instance) {
 // addExclusive adds the claims of a change of one instance: runs that read all instances of its resource, or
 // of its block in a module, are excluded as well.
 func addExclusive(to state.Claims, a addr.Instance) {
-	to.Add(state.InstanceSubject(a), state.Exclusive)
-	to.Add(allOf(a.Abs()), state.Intent)
-	for _, s := range Spans(a) {
-		to.Add(within(s), state.Intent)
+	for _, s := range state.Around(a) {
+		mode := state.Intent
+		if s.Kind == state.OneInstance {
+			mode = state.Exclusive
+		}
+		to.Add(s, mode)
 	}
 }
 

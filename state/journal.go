@@ -51,6 +51,7 @@ type ObjectChange struct {
 	Provider addr.ProviderConfig
 	New      *Object // nil removes
 	Salts    []Salt  // new ones, which the object may depend on
+	Step     *Step   // whose outcome it is; nil for other changes. It is not encoded
 }
 
 // Apply makes the change in s.

@@ -139,6 +139,13 @@ func (r *journaledRun) Closed(id uint64) error {
 	return r.journal.Closed(id)
 }
 
+// Settle implements Settler.
+func (r *journaledRun) Settle(instances ...addr.Instance) {
+	if s, ok := r.journal.(Settler); ok && !r.ended.Load() {
+		s.Settle(instances...)
+	}
+}
+
 // TakeTurn implements Turner.
 func (r *journaledRun) TakeTurn(ctx context.Context, subjects []Subject, evaluate func(*State) Evaluated) error {
 	t, ok := r.journal.(turner)

@@ -211,7 +211,7 @@ func (d *destruction) conclude(entry *journal.Entry, pr object.Prior, resp provi
 		if !diags.HasErrors() && c.Action == plan.Delete && d.Obj.Deposed == addr.Current || c.Action.IsReplace() || d.Obj.Deposed != addr.Current {
 			d.a.count(func(n *plan.Counts) { n.Destroy++ })
 		}
-		return entry.End(diags.HasErrors(), state.ObjectChange{Object: d.Obj, Provider: c.Provider}) && !diags.HasErrors()
+		return entry.End(diags.HasErrors(), d.a.outcomes.Removed(c, d.Obj, diags.HasErrors())) && !diags.HasErrors()
 	}
 	entry.End(true, d.remainder(left, resp)...)
 	return false
@@ -257,7 +257,7 @@ func (de *destroyer) forget(c *plan.Change) bool {
 		return false
 	}
 	de.applier.count(func(n *plan.Counts) { n.Forget++ })
-	return entry.End(false, state.ObjectChange{Object: c.Object(), Provider: c.Provider})
+	return entry.End(false, de.applier.outcomes.Removed(c, c.Object(), false))
 }
 
 // departure returns the provisioners to run before the object of a change is destroyed, nil if there are

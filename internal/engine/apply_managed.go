@@ -216,9 +216,9 @@ func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
 		entry.End(true)
 		return false
 	}
-	ok := endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(o))
+	ok := endDelivered(ia.a, entry, ia.Obj.Instance, ia.a.outcomes.Applied(ia.change, ia.in, ia.changeTo(o)))
 	self := ia.final(planned, o)
-	return ok && ia.in.Postconditions(ia.t, ia.s.Opened, self)
+	return ia.a.outcomes.Passed(ia.change, ia.in, ok && ia.in.Postconditions(ia.t, ia.s.Opened, self))
 }
 
 // object makes the state's record of v, the object after an apply.
@@ -370,7 +370,7 @@ func (ia *instanceApply) conclude(entry *journal.Entry, o object.Applied, resp p
 	if o.Failed {
 		entry.End(true, ia.changeTo(stored))
 	} else {
-		ok = endDelivered(ia.a, entry, ia.Obj.Instance, ia.changeTo(stored))
+		ok = endDelivered(ia.a, entry, ia.Obj.Instance, ia.a.outcomes.Applied(ia.change, ia.in, ia.changeTo(stored)))
 	}
 	reportMissed(ia, obj)
 	self := ia.final(o.Value, obj)
@@ -387,7 +387,7 @@ func (ia *instanceApply) conclude(entry *journal.Entry, o object.Applied, resp p
 			n.Forget++
 		}
 	})
-	return ia.in.Postconditions(ia.t, ia.s.Opened, self) && ok
+	return ia.a.outcomes.Passed(ia.change, ia.in, ia.in.Postconditions(ia.t, ia.s.Opened, self) && ok)
 }
 
 // undepose puts the old object back in its place after the new one could not be made.

@@ -31,10 +31,7 @@ func (a *applier) adopt() error {
 	start := a.req.Plan.Prior.Copy()
 	a.reading.dropReads(start)
 	a.refreshDependencies(start)
-	changes := slices.Concat(a.req.Plan.Adopted, state.Diff(a.req.Plan.Prior, start))
-	if a.req.Writes != nil {
-		changes = slices.DeleteFunc(changes, func(c state.ObjectChange) bool { return !a.req.Writes(c.Object.Instance) })
-	}
+	changes := a.outcomes.Recordable(a.req.State, a.req.Plan, a.req.Writes, slices.Concat(a.req.Plan.Adopted, state.Diff(a.req.Plan.Prior, start)))
 	if len(changes) > 0 {
 		id, err := a.req.State.Begin(changes[0].Object, "refresh")
 		if err == nil {

@@ -1,6 +1,6 @@
 // Package scope finds the claims of a plan on a state that several runs may change at the same time, as far
 // as they take the evaluated configuration. It also finds the records of objects that an apply brings up to
-// date without a change.
+// date without a change, and the outcomes of steps.
 //
 // It may import addr, future, eval, plan, state and turn. It must not know providers, or how anything is
 // claimed.

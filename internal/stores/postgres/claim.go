@@ -149,7 +149,7 @@ func (m *manager) claimIn(t *tx, c *claim, scope *state.Scope, text string, wait
 		found, err := t.conflicts(c, ticket, keysOf(wanted), conflictsShown)
 		if err == nil && len(found) > 0 {
 			if wait {
-				err = t.enter(c, "waiting", waitingLease, text, keysOf(wanted))
+				err = t.enter(c, "waiting", waitingLease, text, keysOf(wanted), nil)
 			} else if status == "waiting" {
 				_, err = t.exec(`DELETE FROM mayfly.runs WHERE id = $1 AND state = 'waiting'`, c.run)
 			}
@@ -159,7 +159,7 @@ func (m *manager) claimIn(t *tx, c *claim, scope *state.Scope, text string, wait
 			wanted, err = t.withOptional(c, ticket, wanted, scope.Optional)
 		}
 		if err == nil {
-			err = t.enter(c, "claimed", m.store.opt.Lease, text, keysOf(wanted))
+			err = t.enter(c, "claimed", m.store.opt.Lease, text, keysOf(wanted), unitsOf(scope))
 		}
 		if err != nil {
 			return nil, err
@@ -188,15 +188,21 @@ func (t *tx) widened(workspace int64, wanted state.Claims) (state.Claims, error)
 // waitingLease is how long a run that waits for claims keeps its place without asking again.
 const waitingLease = 15 * time.Second
 
-// enter notes the run with its claims, in place of those for which it has waited.
-func (t *tx) enter(c *claim, status string, lease time.Duration, text string, keys claimKeys) error {
+// enter notes the run with its claims, in place of those for which it has waited, and marks units.
+func (t *tx) enter(c *claim, status string, lease time.Duration, text string, keys claimKeys, units []string) error {
 	_, err := t.exec(`INSERT INTO mayfly.runs (id, workspace, state, info, lease_until) VALUES ($1, $2, $3, $4, clock_timestamp() + $5 * interval '1 microsecond')
 		ON CONFLICT (id) DO UPDATE SET state = excluded.state, lease_until = excluded.lease_until`, c.run, c.workspace, status, text, lease.Microseconds())
 	if err == nil {
 		_, err = t.exec(`DELETE FROM mayfly.claims WHERE run = $1`, c.run)
 	}
 	if err == nil {
-		_, err = t.exec(`INSERT INTO mayfly.claims (workspace, key, run, mode) SELECT $1, k.key, $2, k.mode::"char" FROM unnest($3::text[], $4::text[]) k(key, mode)`, c.workspace, c.run, pq.StringArray(keys.keys), pq.StringArray(keys.modes))
+		statement := `INSERT INTO mayfly.claims (workspace, key, run, mode) SELECT $1, k.key, $2, k.mode::"char" FROM unnest($3::text[], $4::text[]) k(key, mode)`
+		args := []any{c.workspace, c.run, pq.StringArray(keys.keys), pq.StringArray(keys.modes)}
+		if len(units) > 0 {
+			statement = `WITH marked AS (INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT $1, u, 'object', $2 FROM unnest($5::text[]) u ON CONFLICT DO NOTHING) ` + statement
+			args = append(args, pq.StringArray(units))
+		}
+		_, err = t.exec(statement, args...)
 	}
 	return err
 }
@@ -265,11 +271,17 @@ func (c *claim) fence(t *tx) error {
 	return err
 }
 
-// forget removes the records of operations that the stored rows have the results of.
-func (c *claim) forget(t *tx) error {
+// forget removes the records of operations that the stored rows have the results of, the marks of units that
+// are settled, and those that ended runs have left where this one leaves the same. It is the last that locks
+// marks, and waits for no batch that removes them.
+func (c *claim) forget(t *tx, settled ...string) error {
 	_, err := t.exec(`UPDATE mayfly.operations SET ended = clock_timestamp() WHERE run = $1 AND ended IS NULL`, c.run)
 	if err == nil {
-		_, err = t.exec(`DELETE FROM mayfly.openings WHERE run = $1`, c.run)
+		_, err = t.exec(`WITH settled AS (DELETE FROM mayfly.due WHERE workspace = $2 AND unit = ANY($3)),
+			same AS (SELECT o.workspace, o.unit, o.kind, o.run FROM mayfly.due d JOIN mayfly.due o ON o.workspace = d.workspace AND o.unit = d.unit AND o.kind = d.kind AND o.run <> d.run
+				WHERE d.run = $1 AND NOT EXISTS (SELECT 1 FROM mayfly.runs r WHERE r.id = o.run AND r.state = 'claimed') FOR UPDATE OF o SKIP LOCKED),
+			swept AS (DELETE FROM mayfly.due d USING same s WHERE d.workspace = s.workspace AND d.unit = s.unit AND d.kind = s.kind AND d.run = s.run)
+			DELETE FROM mayfly.openings WHERE run = $1`, c.run, c.workspace, pq.StringArray(settled))
 	}
 	return err
 }

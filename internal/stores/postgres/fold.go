@@ -51,7 +51,8 @@ func (m *manager) fold(t *tx, c *claim) (*store.Recovered, error) {
 	return all, err
 }
 
-// unfold leaves the runs that a run has folded to the next one, because it is refused and reports nothing.
+// unfold leaves the runs that a run has folded to the next one, because it is refused and reports nothing. It
+// takes back the marks of the run, which changes nothing.
 func (m *manager) unfold(ctx context.Context, c *claim) error {
 	return m.store.again(ctx, nil, func(t *tx) error {
 		_, err := t.gate(m.name)
@@ -60,6 +61,9 @@ func (m *manager) unfold(ctx context.Context, c *claim) error {
 		}
 		if err == nil {
 			_, err = t.exec(`UPDATE mayfly.runs SET folded_by = NULL WHERE folded_by = $1`, c.run)
+		}
+		if err == nil {
+			err = unmark(t, c.run)
 		}
 		return err
 	})

@@ -35,8 +35,9 @@ type journal struct {
 	pending *batch
 	failed  error
 	keeping bool         // although it has failed, results go to a file
-	durable *state.State // with the objects that the rows have
+	durable *state.State // with the objects that the rows have; nil if they are not known
 	rest    *state.File  // the parts of the stored state without rows, with the salts of the run
+	settles []string     // units whose marks the end removes
 }
 
 // batch are records that become durable together.
@@ -145,7 +146,7 @@ func (j *journal) flush() {
 var record = `WITH setting AS (SELECT ` + durable + `),
 fence AS (SELECT r.id, r.workspace, r.batch = $2::bigint - 1 AS fresh, r.state, r.state = 'claimed' AND r.lease_until > clock_timestamp() AS alive
 	FROM mayfly.runs r, setting WHERE r.id = $1 AND r.state IN ('claimed', 'lapsed', 'forced') AND r.batch IN ($2::bigint - 1, $2::bigint) FOR NO KEY UPDATE OF r),
-judged AS (SELECT f.workspace, f.id AS run, g.*, f.state = 'claimed' OR f.state = 'lapsed' AND EXISTS
+judged AS (SELECT f.workspace, f.id AS run, f.alive, g.*, f.state = 'claimed' OR f.state = 'lapsed' AND EXISTS
 	(SELECT 1 FROM mayfly.operations o WHERE o.run = f.id AND o.id = ANY($10::bigint[]) AND o.ended IS NULL AND o.key = g.address) AS accepted FROM fence f, ` + columns(15) + ` WHERE f.fresh),
 counted AS (UPDATE mayfly.runs r SET batch = $2, commits = commits + j.n, changes = changes + j.n FROM fence f, (SELECT count(*) AS n FROM judged WHERE accepted) j WHERE r.id = f.id),
 begun AS (INSERT INTO mayfly.operations (run, id, workspace, key, object, action)
@@ -159,20 +160,27 @@ salted AS (INSERT INTO mayfly.salts (run, workspace, body) SELECT f.id, f.worksp
 	ON CONFLICT (run) DO UPDATE SET body = excluded.body),
 kept AS (INSERT INTO mayfly.late (run, batch, workspace, address, deposed, sealed, body)
 	SELECT run, $2, workspace, address, deposed, sealed, CASE WHEN NOT gone THEN body END FROM judged WHERE NOT accepted),
+suspected AS (INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT DISTINCT workspace, address, 'object', run FROM judged WHERE NOT accepted ON CONFLICT DO NOTHING),
 given AS (SELECT * FROM judged WHERE accepted),` +
-	settle(24) + changeObjects + `
+	settle(29) + changeObjects + `
 SELECT fresh, EXISTS (SELECT 1 FROM judged WHERE NOT accepted), alive OR EXISTS (SELECT 1 FROM mayfly.operations o WHERE o.run = f.id AND o.id = ANY($3::bigint[])) OR EXISTS (SELECT 1 FROM mayfly.openings o WHERE o.run = f.id AND o.id = ANY($6::bigint[])) FROM fence f`
 
 // send sends a batch, again if the connection is lost. j.flushing is held.
 func (j *journal) send(b *batch) error {
-	var o objects
 	last := map[addr.Object]int{}
 	for i, c := range b.changes {
 		last[c.Object] = i
 	}
+	altered := make([]bool, len(b.changes))
+	j.mu.Lock()
+	for i, c := range b.changes {
+		altered[i] = alters(j.durable, c)
+	}
+	j.mu.Unlock()
+	var o objects
 	for i, c := range b.changes {
 		if last[c.Object] == i {
-			if err := o.add(j.Store, c); err != nil {
+			if err := o.add(j.Store, c, altered[i]); err != nil {
 				return err
 			}
 		}

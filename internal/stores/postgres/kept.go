@@ -177,6 +177,7 @@ func (m *manager) commitFile(ctx context.Context, path string) (changes int, err
 		return err
 	})
 	j := newJournal(m.name, &claim{Store: m.store, run: k.Run}, &state.File{State: state.New()}, nil)
+	j.durable = nil // the content of the rows is not known
 	for _, kept := range k.Batches {
 		if err != nil {
 			return changes, err

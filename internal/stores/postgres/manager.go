@@ -215,7 +215,8 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 	if m.journal != j || m.claim == nil {
 		return fmt.Errorf("%w: it was released before the run ended", store.ErrLockLost)
 	}
-	c, durable := m.claim, j.stop()
+	c, settled := m.claim, j.settled()
+	durable := j.stop()
 	if j.keptIn != "" { // the database may be back
 		if _, err := m.commitFile(ctx, j.keptIn); err != nil {
 			return &store.UnsavedError{Kept: j.keptIn, Err: m.failed("written", err)}
@@ -225,7 +226,10 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 		}
 		j.keptIn = ""
 	}
-	changes := slices.DeleteFunc(state.Diff(durable, next.State), func(o state.ObjectChange) bool { return !c.writes(o.Object.Instance.String()) })
+	changes := slices.DeleteFunc(state.Diff(durable, next.State), func(o state.ObjectChange) bool {
+		return !c.writes(o.Object.Instance.String()) || stored(durable, o)
+	})
+	before := durable.Copy()
 	for _, o := range changes {
 		o.Apply(durable)
 	}
@@ -236,7 +240,7 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 			err = c.fence(t)
 		}
 		if err == nil {
-			err = t.put(c, changes)
+			err = t.put(c, before, changes)
 		}
 		if err == nil {
 			err = moveLate(t, c)
@@ -245,7 +249,7 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 			now, alone, err = m.settle(t, c, j.base, next, durable, len(changes) > 0)
 		}
 		if err == nil {
-			err = c.forget(t)
+			err = c.forget(t, settled...)
 		}
 		if err == nil {
 			err = t.forgetPast(c.workspace)

@@ -64,16 +64,18 @@ func (t *tx) replace(c *claim, name string, next *state.State) error {
 	wanted := state.Diff(state.New(), next)
 	old, err := t.read(name)
 	if err != nil || old == nil { // which may be damaged
-		if _, err := t.exec(`WITH gone AS (DELETE FROM mayfly.objects WHERE workspace = $1 RETURNING *)
+		if _, err := t.exec(`WITH gone AS (DELETE FROM mayfly.objects WHERE workspace = $1 RETURNING *),
+			marked AS (INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT DISTINCT workspace, address, 'object', $2::uuid FROM gone ON CONFLICT DO NOTHING),
+			forgotten AS (DELETE FROM mayfly.units WHERE workspace = $1)
 			INSERT INTO mayfly.past (workspace, address, deposed, version, run, at, sealed, body, shown, next_run, until)
 			SELECT workspace, address, deposed, version, run, at, sealed, body, shown, $2, statement_timestamp() FROM gone`, c.workspace, c.run); err != nil {
 			return err
 		}
-		return t.put(c, wanted)
+		return t.put(c, nil, wanted)
 	}
 	var changes, same []state.ObjectChange
 	for _, o := range wanted {
-		if in := old.State.Instance(o.Object.Instance); in != nil && in.Provider == o.Provider && old.State.Object(o.Object).Equal(o.New) {
+		if stored(old.State, o) {
 			same = append(same, o)
 		} else {
 			changes = append(changes, o)
@@ -84,7 +86,7 @@ func (t *tx) replace(c *claim, name string, next *state.State) error {
 			changes = append(changes, state.ObjectChange{Object: o.Object})
 		}
 	}
-	if err := t.put(c, changes); err != nil {
+	if err := t.put(c, old.State, changes); err != nil {
 		return err
 	}
 	if len(changes) == 0 {
@@ -98,7 +100,7 @@ func (t *tx) replace(c *claim, name string, next *state.State) error {
 // reseal encrypts rows of objects by the present rules. Their content is the stored one, and so is their
 // version.
 func (t *tx) reseal(workspace int64, same []state.ObjectChange) error {
-	return t.inChunks(same, func(o *objects) error {
+	return t.inChunks(nil, same, func(o *objects) error {
 		_, err := t.exec(`UPDATE mayfly.objects o SET sealed = g.sealed, body = g.body, shown = CASE WHEN g.sealed THEN o.shown || '{"attributes": null}' ELSE o.shown END FROM `+columns(2)+`
 			WHERE o.workspace = $1 AND o.address = g.address AND o.deposed = g.deposed AND (o.sealed OR g.sealed)`, append([]any{workspace}, o.args()...)...)
 		return err
@@ -127,7 +129,7 @@ func sealPast(t *tx, workspace int64) error {
 				return nil
 			}
 			keys[0], keys[1], keys[2] = append(keys[0], address), append(keys[1], deposed), append(keys[2], version)
-			return o.add(t.Store, c)
+			return o.add(t.Store, c, false)
 		}, `SELECT address, deposed, version, sealed, body FROM mayfly.past WHERE workspace = $1 AND (address, deposed, version) > ($2, $3, $4::uuid) ORDER BY address, deposed, version LIMIT $5`,
 			workspace, address, deposed, version, chunk)
 		if err == nil {

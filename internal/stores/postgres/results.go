@@ -44,6 +44,7 @@ type resultRows struct {
 	keys   []string
 	sealed []bool
 	bodies [][]byte
+	passed []bool // of results only
 }
 
 // add adds a row with one of the results of f.
@@ -52,9 +53,10 @@ func (r *resultRows) add(t *tx, of state.Subject, f *state.File) error {
 	if of.Kind == state.OneOutput {
 		one.State.Outputs[of.Addr] = f.State.Outputs[of.Addr]
 	}
+	passed := true
 	for _, c := range f.State.Checks {
 		if of.Kind == state.OneCheck && c.Config == of.Addr {
-			one.State.Checks = append(one.State.Checks, c)
+			one.State.Checks, passed = append(one.State.Checks, c), c.Status == state.CheckPass
 		}
 	}
 	plain, err := state.Write(one)
@@ -64,12 +66,13 @@ func (r *resultRows) add(t *tx, of state.Subject, f *state.File) error {
 	body, sealed, err := t.seal(plain)
 	if err == nil {
 		r.keys, r.sealed, r.bodies = append(r.keys, of.Key()), append(r.sealed, sealed), append(r.bodies, body)
+		r.passed = append(r.passed, passed)
 	}
 	return err
 }
 
-// putResults stores the results in which next differs from stored, and reports whether there are any. That is
-// a turn, so that no run stores others in their place that it has evaluated before.
+// putResults stores the results in which next differs from stored, marks them, and reports whether there are
+// any. That is a turn, so that no run stores others in their place that it has evaluated before.
 func (t *tx) putResults(c *claim, stored *state.State, next *state.File) (bool, error) {
 	was, is := stored.Results(), next.State.Results()
 	var put resultRows
@@ -92,12 +95,13 @@ func (t *tx) putResults(c *claim, stored *state.State, next *state.File) (bool, 
 	}
 	_, err := t.turn(c.workspace)
 	if err == nil {
-		_, err = t.exec(`DELETE FROM mayfly.results WHERE workspace = $1 AND key = ANY($2)`, c.workspace, pq.StringArray(gone))
+		_, err = t.exec(`WITH marked AS (INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT $1, u, 'object', $3 FROM unnest($2::text[] || $4::text[]) u ON CONFLICT DO NOTHING)
+			DELETE FROM mayfly.results WHERE workspace = $1 AND key = ANY($2)`, c.workspace, pq.StringArray(gone), c.run, pq.StringArray(put.keys))
 	}
 	if err == nil {
-		_, err = t.exec(`INSERT INTO mayfly.results (workspace, key, run, sealed, body) SELECT $1, r.key, $2, r.sealed, r.body FROM unnest($3::text[], $4::bool[], $5::bytea[]) r(key, sealed, body)
-			ON CONFLICT (workspace, key) DO UPDATE SET run = excluded.run, sealed = excluded.sealed, body = excluded.body`,
-			c.workspace, c.run, pq.StringArray(put.keys), pq.BoolArray(put.sealed), pq.ByteaArray(put.bodies))
+		_, err = t.exec(`INSERT INTO mayfly.results (workspace, key, run, sealed, body, passed) SELECT $1, r.key, $2, r.sealed, r.body, r.passed FROM unnest($3::text[], $4::bool[], $5::bytea[], $6::bool[]) r(key, sealed, body, passed)
+			ON CONFLICT (workspace, key) DO UPDATE SET run = excluded.run, sealed = excluded.sealed, body = excluded.body, passed = excluded.passed`,
+			c.workspace, c.run, pq.StringArray(put.keys), pq.BoolArray(put.sealed), pq.ByteaArray(put.bodies), pq.BoolArray(put.passed))
 	}
 	if err == nil {
 		err = showOutputs(t, c.workspace, next.State.Outputs)

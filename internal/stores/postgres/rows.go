@@ -141,10 +141,13 @@ type objects struct {
 	dependencies                          []string // of each, one per line
 	gone, sealed                          []bool
 	bodies, shown                         [][]byte
+	noted                                 noted
 }
 
-// add adds a change. Of several changes of one object in a statement, only the last may be added.
-func (o *objects) add(s *Store, c state.ObjectChange) error {
+// add adds a change, and whether it gives its instance another value. Of several changes of one object in a
+// statement, only the last may be added.
+func (o *objects) add(s *Store, c state.ObjectChange, alters bool) error {
+	o.noted.add(c, alters)
 	var body []byte
 	var sealed bool
 	if c.New != nil {
@@ -174,40 +177,43 @@ func (o *objects) changes(address string) bool { return slices.Contains(o.addres
 // args returns the parameters of a statement. Bodies are binary: the server quotes texts that it cannot
 // convert in its log.
 func (o *objects) args() []any {
-	return []any{
+	return append([]any{
 		pq.StringArray(o.addresses), pq.StringArray(o.deposed), pq.StringArray(o.resources), pq.StringArray(o.blocks), pq.StringArray(o.dependencies),
 		pq.BoolArray(o.gone), pq.BoolArray(o.sealed), pq.ByteaArray(o.bodies), pq.ByteaArray(o.shown),
-	}
+	}, o.noted.args()...)
 }
 
 // columns are the parameters from the n-th on as rows.
 func columns(n int) string {
-	return fmt.Sprintf(`unnest($%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::bool[], $%d::bool[], $%d::bytea[], $%d::bytea[]) g(address, deposed, resource, block, dependencies, gone, sealed, body, shown)`,
-		n, n+1, n+2, n+3, n+4, n+5, n+6, n+7, n+8)
+	return fmt.Sprintf(`unnest($%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::bool[], $%d::bool[], $%d::bytea[], $%d::bytea[], $%d::bool[], $%d::bool[], $%d::text[], $%d::text[], $%d::text[])
+	g(address, deposed, resource, block, dependencies, gone, sealed, body, shown, tainted, owes, step, reads, altered)`,
+		n, n+1, n+2, n+3, n+4, n+5, n+6, n+7, n+8, n+9, n+10, n+11, n+12, n+13)
 }
 
-// changeObjects are parts of a statement that change rows of objects, and keep the replaced ones. given has
-// the columns of objects, and the workspace and the run. A version ends at the very time at which the next
-// one begins.
+// changeObjects are parts of a statement through which all changes of rows of objects go. They keep the
+// replaced ones, and make records and marks. given has the columns of objects, the workspace, the run, and
+// whether its claims are alive. A version ends at the very time at which the next one begins.
 const changeObjects = `
 replaced AS (INSERT INTO mayfly.past (workspace, address, deposed, version, run, at, sealed, body, shown, next_run, until)
 	SELECT o.workspace, o.address, o.deposed, o.version, o.run, o.at, o.sealed, o.body, o.shown, g.run, statement_timestamp()
 	FROM given g JOIN mayfly.objects o ON o.workspace = g.workspace AND o.address = g.address AND o.deposed = g.deposed),
 gone AS (DELETE FROM mayfly.objects o USING given g WHERE g.gone AND o.workspace = g.workspace AND o.address = g.address AND o.deposed = g.deposed),
-put AS (INSERT INTO mayfly.objects (workspace, address, deposed, run, at, resource, block, dependencies, sealed, body, shown)
-	SELECT workspace, address, deposed, run, statement_timestamp(), resource, block, string_to_array(dependencies, E'\n'), sealed, body, CASE WHEN current_setting('server_encoding') = 'UTF8' THEN convert_from(shown, 'UTF8')::jsonb END FROM given WHERE NOT gone
+put AS (INSERT INTO mayfly.objects (workspace, address, deposed, run, at, resource, block, dependencies, sealed, body, shown, tainted, owes)
+	SELECT workspace, address, deposed, run, statement_timestamp(), resource, block, string_to_array(dependencies, E'\n'), sealed, body, CASE WHEN current_setting('server_encoding') = 'UTF8' THEN convert_from(shown, 'UTF8')::jsonb END, tainted, owes FROM given WHERE NOT gone
 	ON CONFLICT (workspace, address, deposed) DO UPDATE SET version = gen_random_uuid(), run = excluded.run, at = excluded.at,
-		resource = excluded.resource, block = excluded.block, dependencies = excluded.dependencies, sealed = excluded.sealed, body = excluded.body, shown = excluded.shown)`
+		resource = excluded.resource, block = excluded.block, dependencies = excluded.dependencies, sealed = excluded.sealed, body = excluded.body, shown = excluded.shown,
+		tainted = excluded.tainted, owes = excluded.owes RETURNING address, deposed, version)` + noteMarks
 
 // chunk is how many rows a statement changes at most.
 const chunk = 2000
 
-// put changes rows of objects without operations. Each object is changed at most once. Late results
-// for an instance stay unless it is imported: other changes know nothing newer about it.
-func (t *tx) put(c *claim, changes []state.ObjectChange) error {
+// put changes rows of objects of the state before, nil if that is not known. Each object is changed at most
+// once, and the claims of the run are alive. Late results for an instance stay unless it is imported: other
+// changes know nothing newer about it.
+func (t *tx) put(c *claim, before *state.State, changes []state.ObjectChange) error {
 	runs, batches := c.settling(c.imports)
-	err := t.inChunks(changes, func(o *objects) error {
-		_, err := t.exec(`WITH given AS (SELECT $1::bigint AS workspace, $2::uuid AS run, g.* FROM `+columns(3)+`),`+settle(12)+changeObjects+` SELECT 1`,
+	err := t.inChunks(before, changes, func(o *objects) error {
+		_, err := t.exec(`WITH given AS (SELECT $1::bigint AS workspace, $2::uuid AS run, true AS alive, g.* FROM `+columns(3)+`),`+settle(17)+changeObjects+` SELECT 1`,
 			append(append([]any{c.workspace, c.run}, o.args()...), runs, pq.Array(batches))...)
 		return err
 	})
@@ -217,12 +223,18 @@ func (t *tx) put(c *claim, changes []state.ObjectChange) error {
 	return err
 }
 
+// stored reports whether a change would leave a state as it is.
+func stored(st *state.State, c state.ObjectChange) bool {
+	o := st.Object(c.Object)
+	return o != nil && o.Equal(c.New) && st.Instance(c.Object.Instance).Provider == c.Provider
+}
+
 // inChunks calls f with the rows of changes, of which each object has at most one.
-func (t *tx) inChunks(changes []state.ObjectChange, f func(*objects) error) error {
+func (t *tx) inChunks(before *state.State, changes []state.ObjectChange, f func(*objects) error) error {
 	for part := range slices.Chunk(changes, chunk) {
 		var o objects
 		for _, change := range part {
-			if err := o.add(t.Store, change); err != nil {
+			if err := o.add(t.Store, change, alters(before, change)); err != nil {
 				return err
 			}
 		}

@@ -69,6 +69,7 @@ func (j *journal) takeTurn(ctx context.Context, as state.Meta, subjects []state.
 func (j *journal) putRest(ctx context.Context, next *state.State) error {
 	j.mu.Lock()
 	changes := slices.DeleteFunc(state.Diff(j.durable, next), func(c state.ObjectChange) bool { return !j.writes(c.Object.Instance.String()) })
+	before := j.durable.Copy()
 	j.mu.Unlock()
 	if len(changes) == 0 {
 		return nil
@@ -76,7 +77,7 @@ func (j *journal) putRest(ctx context.Context, next *state.State) error {
 	err := j.again(ctx, nil, func(t *tx) error {
 		err := j.fence(t)
 		if err == nil {
-			err = t.put(j.claim, changes)
+			err = t.put(j.claim, before, changes)
 		}
 		if err == nil {
 			err = countChange(t, j.claim)

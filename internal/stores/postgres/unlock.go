@@ -48,7 +48,9 @@ func (m *manager) ForceUnlock(ctx context.Context, id string) error {
 			_, err = t.exec(`DELETE FROM mayfly.claims c USING mayfly.runs r WHERE r.id = c.run AND r.id = $1 AND r.state = 'forced'`, held.run)
 		}
 		if err == nil { // plans that were made before may have seen the objects as they were before the operations
-			_, err = t.exec(`UPDATE mayfly.objects o SET version = gen_random_uuid(), run = p.run FROM mayfly.operations p JOIN mayfly.runs r ON r.id = p.run
+			_, err = t.exec(`WITH marked AS (INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT DISTINCT p.workspace, p.key, 'object', p.run
+				FROM mayfly.operations p JOIN mayfly.runs r ON r.id = p.run WHERE p.run = $1 AND p.ended IS NULL AND r.state = 'forced' ON CONFLICT DO NOTHING)
+				UPDATE mayfly.objects o SET version = gen_random_uuid(), run = p.run FROM mayfly.operations p JOIN mayfly.runs r ON r.id = p.run
 				WHERE p.run = $1 AND p.ended IS NULL AND r.state = 'forced' AND o.workspace = p.workspace AND o.address = p.key`, held.run)
 		}
 		if err == nil && len(held.begun) > 0 {

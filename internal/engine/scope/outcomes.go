@@ -1,0 +1,68 @@
+package scope
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Outcomes tells a store of the outcomes of the steps of an apply, and which of them leave nothing to do.
+// Recordable comes before the first step; after that, it is safe for concurrent use.
+type Outcomes struct {
+	run        state.Run
+	unrecorded plan.Instances // have values, found while planning, that the run may not write
+}
+
+// Recordable returns the changes that planning has made by itself and that a run may write: all of them if
+// writes is nil. Steps that are evaluated from the others are not settled.
+func (o *Outcomes) Recordable(run state.Run, p *plan.Plan, writes func(addr.Instance) bool, changes []state.ObjectChange) []state.ObjectChange {
+	o.run = run
+	return slices.DeleteFunc(changes, func(c state.ObjectChange) bool {
+		if writes == nil || writes(c.Object.Instance) {
+			return false
+		}
+		if !p.Base.Object(c.Object).SameValue(c.New) {
+			o.unrecorded.Add(c.Object.Instance)
+		}
+		return true
+	})
+}
+
+// Applied returns the change with which the step of an instance ends that has created or updated its object.
+func (o *Outcomes) Applied(c *plan.Change, in *eval.Instance, change state.ObjectChange) state.ObjectChange {
+	change.Step = &state.Step{Settled: len(in.Resource.Block.Postconditions) == 0 && o.recorded(c)}
+	for _, d := range c.Deps {
+		if s, is := d.Subject(); is {
+			change.Step.Reads = append(change.Step.Reads, s)
+		}
+	}
+	return change
+}
+
+// recorded reports whether all that a change was evaluated from is stored.
+func (o *Outcomes) recorded(c *plan.Change) bool {
+	return !slices.ContainsFunc(c.Deps, o.unrecorded.Touched)
+}
+
+// Passed settles an instance whose postconditions were evaluated after its step, if they have passed, which
+// it returns.
+func (o *Outcomes) Passed(c *plan.Change, in *eval.Instance, passed bool) bool {
+	if s, is := o.run.(state.Settler); is && passed && len(in.Resource.Block.Postconditions) > 0 && o.recorded(c) {
+		s.Settle(c.Addr)
+	}
+	return passed
+}
+
+// Removed returns the change with which the step of an object ends that is gone. Something is left to do if
+// that has failed, or if the configuration has the instance: it is then to be created.
+func (o *Outcomes) Removed(c *plan.Change, obj addr.Object, failed bool) state.ObjectChange {
+	change := state.ObjectChange{Object: obj, Provider: c.Provider}
+	if !failed && obj.Deposed == addr.Current && strings.HasPrefix(string(c.Reason), "delete_because_") {
+		change.Step = &state.Step{Settled: true}
+	}
+	return change
+}
