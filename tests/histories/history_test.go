@@ -49,6 +49,7 @@ type history struct {
 	shape     shape
 	faults    faults
 	crossed   []int // blocks of which each machine changes one, which is made of the next; nil for none
+	plain     bool  // the first run makes no block of others
 	runs      []*run
 	w         *world
 	all       sync.WaitGroup
@@ -98,7 +99,9 @@ func (h *history) whole(number int) *run {
 	for i := range h.shape.blocks {
 		r.commit.touched[i] = 2
 	}
-	r.commit.connect(mathrand.New(mathrand.NewPCG(uint64(number), 1)))
+	if !h.plain || number > 1 {
+		r.commit.connect(mathrand.New(mathrand.NewPCG(uint64(number), 1)))
+	}
 	return r
 }
 

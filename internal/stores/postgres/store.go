@@ -166,7 +166,7 @@ func (s *Store) again(ctx context.Context, opt *sql.TxOptions, f func(*tx) error
 }
 
 // firstPatience is how long requests are repeated before the server was reached; later on, it is the lease.
-// A request also has that time if the server has been away for the lease already: the first attempt may meet
+// A request also has that time if the server has been away for the lease already: its first attempt may meet
 // a connection that was lost.
 const firstPatience = 3 * time.Second
 
