@@ -177,8 +177,8 @@ func (s *Store) connected() bool {
 	return s.pool != nil
 }
 
-// noteFailure notes whether a request that began at some time has failed in a way that may pass. It returns since
-// when that has been so.
+// noteFailure notes whether a request that began at some time has failed in a way that may pass. It returns
+// since when that has been so.
 func (s *Store) noteFailure(began time.Time, failed bool) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
