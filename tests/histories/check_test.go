@@ -28,9 +28,9 @@ func (h *history) versions() map[string][]version {
 	}
 	ops := slices.Clone(h.w.ops)
 	for _, r := range h.runs {
-		if r.remove != "" && r.ok() {
+		if r.removed && r.ok() { // nothing has changed the object between the last claim and the removal
 			name := strings.TrimPrefix(r.remove, "sim_thing.")
-			ops = append(ops, &operation{run: r, name: name, at: r.end, old: "*"})
+			ops = append(ops, &operation{run: r, name: name, at: r.claimed, old: "*"})
 		}
 	}
 	slices.SortFunc(ops, func(a, b *operation) int { return cmp.Compare(a.at, b.at) })
@@ -294,16 +294,18 @@ func (h *history) checkState(versions map[string][]version) {
 	state := h.stored()
 	acked := map[string]bool{}
 	for _, a := range h.w.acks {
-		acked[fmt.Sprint(nameOf(a.object.Instance), " ", a.number)] = true
+		if a.object.Deposed == "" {
+			acked[fmt.Sprint(nameOf(a.object.Instance), " ", a.number, " ", a.by)] = true
+		}
 	}
 	for name, all := range versions {
 		for _, v := range slices.Backward(all) {
 			if state[name] == v.value {
 				break
 			}
-			of := fmt.Sprint(name, " ", v.number)
-			if acked[of] || v.ok() || !h.freed[of] {
-				h.t.Errorf("got %s as the run %d has made it in the state, want the result of the run %d (acknowledged: %v)", name, state[name], v.number, acked[of])
+			result := acked[fmt.Sprint(name, " ", v.number, " ", v.value)]
+			if result || v.ok() || !h.freed[fmt.Sprint(name, " ", v.number)] {
+				h.t.Errorf("got %s as the run %d has made it in the state, want the result of the run %d (acknowledged: %v)", name, state[name], v.number, result)
 				break
 			}
 		}

@@ -44,9 +44,10 @@ type run struct {
 
 	// Protected by the world's lock:
 	shown   *plan.Plan
-	stale   int // plans
-	claimed int // in the order of all changes: before it claimed at last; 0 if it never did
-	end     int // after it had ended; 0 if it has not
+	stale   int  // plans
+	claimed int  // in the order of all changes: before it claimed at last; 0 if it never did
+	removed bool // the object that it takes out of the state was there
+	end     int  // after it had ended; 0 if it has not
 	diags   diag.List
 }
 
@@ -315,6 +316,7 @@ func (h *history) removal(r *run, op *mayfly.Operation) diag.List {
 		}
 		r.mark(h.w, nil)
 		s := op.State().Copy()
+		r.removed = s.Instance(i) != nil
 		s.RemoveInstance(i)
 		return op.Write(s)
 	})

@@ -241,6 +241,47 @@ func TestLapsedOthers(t *testing.T) {
 	}
 }
 
+// TestLapsedIntents keeps others from reading all instances of a resource while an operation of a lapsed run
+// is under way on one of them, and from destroying an object on which one comes to depend.
+func TestLapsedIntents(t *testing.T) {
+	opt := stock(t, 3)
+	a := storetest.Address("a", 0).Instance
+	b := storetest.Address("b", 0).Instance
+	dead := planned(t, opt, "dead", nil)
+	p := &plan.Plan{Changes: []*plan.Change{
+		{Addr: a, Action: plan.Update, Deps: []plan.Dep{{Resource: b.Abs(), All: true}}}, {Addr: storetest.Address("c", 0).Instance, Action: plan.Create},
+	}}
+	dead.scope = plan.Scope(p, plan.ScopeOptions{Stored: dead.base.State})
+	dead.begin()
+	id, err := dead.Begin(storetest.Address("a", 0), "update")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lapse(t, opt.ConnString)
+	reads := func(who string, dep plan.Dep) *run { return creation(t, opt, who, 7, dep) }
+	all := plan.Dep{Resource: a.Abs(), All: true}
+	modules := plan.Dep{Resource: a.Abs(), All: true, Modules: true}
+	destroys := planned(t, opt, "destroys", nil)
+	destroys.scope = plan.Scope(&plan.Plan{Changes: []*plan.Change{{Addr: b, Action: plan.Delete}}}, plan.ScopeOptions{Stored: destroys.base.State})
+	for _, r := range []*run{reads("all", all), reads("modules", modules), destroys} {
+		err := r.claim(0)
+		claimed, is := errors.AsType[*store.ClaimedError](err)
+		if !is || claimed.Conflicts[0].Run.ID != "id-dead" || len(claimed.Conflicts[0].Lapsed) != 1 {
+			t.Errorf("the run %s: got %v, want that the lapsed run has claimed a part", r.who, err)
+		}
+	}
+	other := storetest.Address("c", 0).Instance
+	for _, r := range []*run{planned(t, opt, "instance", []int{1}), reads("others", plan.Dep{Resource: other.Abs(), All: true}), reads("instances", plan.Dep{Resource: a.Abs(), Key: storetest.Address("a", 2).Instance.Key})} {
+		isFresh(t, r)
+	}
+	if err := dead.Commit(id, state.ObjectChange{Object: storetest.Address("a", 0), Provider: storetest.Provider, New: storetest.Object(t, "dead")}); err != nil {
+		t.Error(err)
+	}
+	for _, r := range []*run{reads("all again", all), reads("modules again", modules)} {
+		isFresh(t, r)
+	}
+}
+
 // TestOptionalClaims gives a run the optional claims that are free and whose rows are as they were.
 func TestOptionalClaims(t *testing.T) {
 	opt := stock(t, 4)

@@ -7,7 +7,6 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/lib/pq"
@@ -110,12 +109,6 @@ func (x *comparison) read(name string) error {
 
 // unrecorded adds the late results and freed operations of the subjects.
 func (x *comparison) unrecorded(name string) error {
-	within := map[state.Subject]bool{}
-	for s := range x.scope.Relied {
-		if s.Kind == state.AllWithin {
-			within[s] = true
-		}
-	}
 	return x.t.rows(func(scan func(...any) error) error {
 		var id lateID
 		var freed bool
@@ -130,12 +123,7 @@ func (x *comparison) unrecorded(name string) error {
 		if err != nil {
 			return err
 		}
-		subjects := []state.Subject{{Kind: state.WholeState}, state.InstanceSubject(of), {Kind: state.AllInstances, Addr: of.Abs().String()}}
-		for s := range within {
-			if s.Addr == of.Config().String() && (s.Within == "" || strings.HasPrefix(id.address, s.Within+".")) {
-				subjects = append(subjects, s)
-			}
-		}
+		subjects := append(around(of), state.Subject{Kind: state.WholeState}, state.InstanceSubject(of))
 		for _, s := range subjects {
 			if set, relied := x.found[s]; relied {
 				set[row] = version

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -85,8 +86,9 @@ func (t *tx) conflicts(c *claim, ticket int64, wanted claimKeys, most int) ([]co
 	return out, err
 }
 
-// reap ends runs whose lease has lapsed: their claims are free but for exclusive ones on objects with an
-// operation that has begun and not ended. The gate is held.
+// reap ends runs whose lease has lapsed: their claims are free but for the ones on objects with an operation
+// that has begun and not ended, and for the intents that belong to these. Without intents, others would read
+// all instances of a resource while one of them may still be changing. The gate is held.
 func (m *manager) reap(t *tx, workspace int64) error {
 	// A run may have begun something, or renewed its lease, since these rows were read: then it has changed
 	// its row, for which this waits.
@@ -100,14 +102,30 @@ func (m *manager) reap(t *tx, workspace int64) error {
 	if err == nil && len(lapsed) > 0 {
 		_, err = t.exec(`UPDATE mayfly.runs SET state = 'lapsed', ended = clock_timestamp() WHERE id = ANY($1)`, pq.StringArray(lapsed))
 	}
+	var runs, intents []string
 	if err == nil { // also for a run that had claimed the whole state
-		_, err = t.exec(`INSERT INTO mayfly.claims (workspace, key, run, mode)
-			SELECT DISTINCT o.workspace, o.key, o.run, 'x'::"char" FROM mayfly.operations o JOIN mayfly.runs r ON r.id = o.run
-			WHERE o.workspace = $1 AND o.ended IS NULL AND r.state = 'lapsed' ON CONFLICT DO NOTHING`, workspace)
+		err = t.rows(func(scan func(...any) error) error {
+			var run, key string
+			if err := scan(&run, &key); err != nil {
+				return err
+			}
+			of, err := addr.ParseInstance(key)
+			for _, s := range around(of) {
+				runs, intents = append(runs, run), append(intents, s.Key())
+			}
+			return err
+		}, `WITH open AS (SELECT DISTINCT o.key, o.run FROM mayfly.operations o JOIN mayfly.runs r ON r.id = o.run WHERE o.workspace = $1 AND o.ended IS NULL AND r.state = 'lapsed'),
+			put AS (INSERT INTO mayfly.claims (workspace, key, run, mode) SELECT $1, key, run, 'x'::"char" FROM open ON CONFLICT DO NOTHING)
+			SELECT run, key FROM open`, workspace)
 	}
-	if err == nil {
+	if err == nil && len(runs) > 0 {
+		_, err = t.exec(`INSERT INTO mayfly.claims (workspace, key, run, mode) SELECT DISTINCT $1::bigint, i.key, i.run, 'i'::"char" FROM unnest($2::uuid[], $3::text[]) i(run, key)
+			ON CONFLICT (workspace, key, run) DO UPDATE SET mode = 'i'`, workspace, pq.StringArray(runs), pq.StringArray(intents))
+	}
+	if err == nil { // intents on dependents do not say which object they belong to
 		_, err = t.exec(`DELETE FROM mayfly.claims c USING mayfly.runs r WHERE c.workspace = $1 AND r.id = c.run AND r.state = 'lapsed' AND c.key <> ''
-			AND NOT EXISTS (SELECT 1 FROM mayfly.operations o WHERE o.workspace = $1 AND o.key = c.key AND o.run = c.run AND o.ended IS NULL)`, workspace)
+			AND NOT EXISTS (SELECT 1 FROM mayfly.operations o WHERE o.workspace = $1 AND o.run = c.run AND o.ended IS NULL AND (o.key = c.key OR c.mode = 'i' AND starts_with(c.key, 'on ')))
+			AND NOT EXISTS (SELECT 1 FROM unnest($2::uuid[], $3::text[]) i(run, key) WHERE i.run = c.run AND i.key = c.key)`, workspace, pq.StringArray(runs), pq.StringArray(intents))
 	}
 	if err == nil {
 		_, err = t.exec(`UPDATE mayfly.claims c SET mode = 'i' FROM mayfly.runs r WHERE c.workspace = $1 AND r.id = c.run AND r.state = 'lapsed' AND c.key = ''`, workspace)
@@ -120,6 +138,15 @@ func (m *manager) reap(t *tx, workspace int64) error {
 		_, err = t.exec(`DELETE FROM mayfly.runs WHERE workspace = $1 AND state = 'waiting' AND lease_until <= clock_timestamp()`, workspace)
 	}
 	return err
+}
+
+// around returns the sets of instances that an instance belongs to.
+func around(a addr.Instance) []state.Subject {
+	out := []state.Subject{{Kind: state.AllInstances, Addr: a.Abs().String()}, {Kind: state.AllWithin, Addr: a.Config().String()}}
+	for m := a.Module; !m.IsRoot(); m, _, _ = m.Parent() {
+		out = append(out, state.Subject{Kind: state.AllWithin, Addr: a.Config().String(), Within: m.String()})
+	}
+	return out
 }
 
 // claimedError returns the error for claims of other runs that are in the way of a scope. Of the whole state,

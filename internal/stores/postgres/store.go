@@ -166,7 +166,7 @@ func (s *Store) again(ctx context.Context, opt *sql.TxOptions, f func(*tx) error
 }
 
 // firstPatience is how long requests are repeated before the server was reached; later on, it is the lease.
-// A request also has that time if the server has been away for the lease already: the first attempt may meet
+// A request also has that time if the server has been away for the lease already: its first attempt may meet
 // a connection that was lost.
 const firstPatience = 3 * time.Second
 
@@ -177,8 +177,8 @@ func (s *Store) connected() bool {
 	return s.pool != nil
 }
 
-// noteFailure notes whether a request that began at some time has failed in a way that may pass. It returns since
-// when that has been so.
+// noteFailure notes whether a request that began at some time has failed in a way that may pass. It returns
+// since when that has been so.
 func (s *Store) noteFailure(began time.Time, failed bool) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
