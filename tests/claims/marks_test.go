@@ -99,7 +99,7 @@ func TestMarksOfCommands(t *testing.T) {
 			}
 		}
 		if r := s.run(dir, c.args...); (r.code != 0) != c.fail {
-			t.Fatalf("mayfly %s: got the exit status %d\n%s", strings.Join(c.args, " "), r.code, r.output)
+			t.Fatalf("mayfly %s: got the exit status %d, want an error: %v\n%s", strings.Join(c.args, " "), r.code, c.fail, r.output)
 		}
 		if got := s.due(); got != c.want {
 			t.Errorf("mayfly %s: got %q, want %q", strings.Join(c.args, " "), got, c.want)

@@ -12,9 +12,9 @@ import (
 )
 
 // marks are the tables that say which units of a configuration are due, which is to say that evaluating them
-// may find something to do (docs/adr/041-scope-changed.md). The record of a unit names the objects that it was
-// evaluated from, and the version that its row had then. A mark is a row for each run that made one. The row
-// of an object, or of a result, has columns for the rest. Rows that are older than these columns have no
+// may find something to do (docs/adr/041-scope-changed.md). The record of a unit names the objects that it
+// was evaluated from, and the version that its row had then. A mark is a row for each run that made one. The
+// row of an object, or of a result, has columns for the rest. Rows that are older than these columns have no
 // records, so they are due as well.
 //
 // Runs are not referred to: a mark outlives the row of its run.

@@ -415,8 +415,8 @@ func TestMarksOfPlans(t *testing.T) {
 	expect(t, opt, "output o object\ntest_thing.a[1] object", chained)
 }
 
-// TestMarksOfKilledRuns has a run that changes three objects stop after each of its calls: whatever it has not
-// done is marked, and what was evaluated from values that it has changed.
+// TestMarksOfKilledRuns has a run that changes three objects stop after each of its calls. The objects that
+// it has not changed are marked, and those that were evaluated from changed ones.
 func TestMarksOfKilledRuns(t *testing.T) {
 	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
 	claimed := "test_thing.a[0] object\ntest_thing.a[1] object\ntest_thing.a[2] object"
