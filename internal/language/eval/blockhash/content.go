@@ -237,7 +237,6 @@ func (f *filler) variable(v *blocks.Value) {
 	f.text(d.Deprecated)
 	f.fail(f.typ(d.Constraint))
 	f.fail(f.defaults(d.Defaults))
-	f.flag(v.Expr != nil)
 	given := d.Default
 	if v.Given() {
 		if got, ok := f.in.Variables[d.Name]; ok {
@@ -245,8 +244,8 @@ func (f *filler) variable(v *blocks.Value) {
 		}
 	}
 	switch {
-	case d.Ephemeral || given == cty.NilVal:
-	case d.Sensitive:
+	case d.Ephemeral:
+	case d.Sensitive && given != cty.NilVal:
 		f.slow(given)
 	default:
 		f.fail(f.writer.value(given))

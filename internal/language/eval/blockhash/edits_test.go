@@ -285,6 +285,11 @@ var edits = []edit{
 	{name: "sensitive value", set: func(s *setting) { s.vars = map[string]cty.Value{"secret": cty.StringVal("hunter3")} }, want: "resource.sim_thing.sec var.secret"},
 	{name: "no salt", set: func(s *setting) { s.noSalt = true }, want: "resource.sim_thing.sec? var.secret?"},
 
+	{name: "sensitive variable of a module", file: "m/main.tf", old: "variable \"in\" {\n  type = string\n", new: "variable \"in\" {\n  type = string\n  sensitive = true\n", want: "module.m.output.out module.m.resource.sim_thing.in module.m.var.in output.o resource.sim_thing.b"},
+	{name: "ephemeral variable of a module", file: "m/main.tf", old: "variable \"in\" {\n  type = string\n", new: "variable \"in\" {\n  type = string\n  ephemeral = true\n", want: "module.m.output.out module.m.resource.sim_thing.in module.m.var.in output.o resource.sim_thing.b"},
+	{name: "type of a variable of a module", file: "m/main.tf", old: "variable \"in\" {\n  type = string\n", new: "variable \"in\" {\n  type = any\n", want: "module.m.output.out module.m.resource.sim_thing.in module.m.var.in output.o resource.sim_thing.b"},
+	{name: "deprecated variable of a module", file: "m/main.tf", old: "variable \"fixed\" {\n  type = string\n", new: "variable \"fixed\" {\n  type = string\n  deprecated = \"old\"\n", want: "module.m.resource.sim_thing.fixed module.m.var.fixed"},
+
 	// Settings of resources.
 	{name: "precondition", old: "local.one == 1\n      error_message = \"Not", new: "local.one != 1\n      error_message = \"Not", want: "resource.sim_thing.a"},
 	{name: "postcondition", old: "self.name != \"\"", new: "self.name != \"x\"", want: "resource.sim_thing.a"},

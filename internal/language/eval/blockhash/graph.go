@@ -66,11 +66,8 @@ func (b *builder) build() error {
 	b.collectImports()
 	for n := range b.cfg.EachBlock {
 		b.id(key{node: n})
-		if r, ok := n.(*blocks.Resource); ok && r.Repeat.Repeated() {
-			b.id(key{node: n, part: repetition})
-		}
 	}
-	for i := int32(0); int(i) < len(b.nodes); i++ { // filling a node may add some
+	for i := int32(0); int(i) < len(b.nodes); i++ { // filling a node may add others
 		if err := b.fill(i); err != nil {
 			return err
 		}

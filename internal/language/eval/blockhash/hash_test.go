@@ -224,6 +224,26 @@ func TestSourceOfProvider(t *testing.T) {
 	}
 }
 
+// TestDefaults checks that defaults of optional attributes count, where a variable has none itself.
+func TestDefaults(t *testing.T) {
+	const text = head + `
+module "m" {
+  source = "./m"
+  v      = {}
+}
+-- m/main.tf --
+variable "v" {
+  type = object({ a = optional(string, "x"), b = optional(object({ c = optional(string, "y") }), {}) })
+}
+`
+	for _, c := range [][2]string{{`"x"`, `"z"`}, {`"y"`, `"z"`}} {
+		got := changed(newSetting(t, text).hash(t), newSetting(t, strings.Replace(text, c[0], c[1], 1)).hash(t))
+		if want := []string{"module.m.var.v"}; !slices.Equal(got, want) {
+			t.Errorf("%s for %s: got %v, want %v", c[1], c[0], got, want)
+		}
+	}
+}
+
 // TestPassedKeys checks that the instance of a provider configuration that calls choose counts.
 func TestPassedKeys(t *testing.T) {
 	const text = head + `
