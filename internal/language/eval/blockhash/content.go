@@ -232,7 +232,6 @@ func (f *filler) output(o *config.Output) {
 func (f *filler) variable(v *blocks.Value) {
 	d := v.Variable
 	f.flag(d.Sensitive)
-	f.flag(d.Ephemeral)
 	f.flag(d.Nullable)
 	f.text(d.Deprecated)
 	f.fail(f.typ(d.Constraint))
@@ -244,7 +243,7 @@ func (f *filler) variable(v *blocks.Value) {
 		}
 	}
 	switch {
-	case d.Ephemeral:
+	case d.Ephemeral: // no value at all, unlike in all others
 	case d.Sensitive && given != cty.NilVal:
 		f.slow(given)
 	default:

@@ -22,6 +22,8 @@ func TestWorldly(t *testing.T) {
 	for expr, want := range map[string]bool{
 		`[timestamp(), provider::sim::twice("x")]`:  true,
 		`provider::sim::twice("x")`:                 false,
+		`[timestamp(), sensitive(file("a.txt"))]`:   true,
+		`sensitive(file("a.txt"))`:                  false,
 		`timestamp()`:                               true,
 		`plantimestamp()`:                           true,
 		`core::uuid()`:                              true,
@@ -45,7 +47,7 @@ func TestWorldly(t *testing.T) {
 		`uuidv5("dns", "x")`:                        false,
 		`"timestamp()"`:                             false,
 	} {
-		s := newSetting(t, head+"locals {\n  t = \"x\"\n  v = "+expr+"\n}\n")
+		s := newSetting(t, head+"locals {\n  t = \"x\"\n  v = "+expr+"\n}\n-- a.txt --\n")
 		s.schemas.declared = true
 		set, cfg := s.both(t)
 		if _, known := set.Block(cfg.Modules[addr.RootModule].Locals["v"]); known == want {
