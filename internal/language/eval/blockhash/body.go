@@ -163,7 +163,9 @@ func leadsTo(pattern, path cty.Path) (certain, maybe bool) {
 			if !ok || p.Key.IsKnown() && at.Key.IsKnown() && !p.Key.RawEquals(at.Key) {
 				return false, false
 			}
-			certain = certain && (!p.Key.IsKnown() || at.Key.IsKnown())
+			if p.Key.IsKnown() && !at.Key.IsKnown() {
+				certain = false
+			}
 		}
 	}
 	return certain, true

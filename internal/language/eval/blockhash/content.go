@@ -21,16 +21,13 @@ func (f *filler) fail(err error) {
 	}
 }
 
-// begin writes which kind of content follows, and how the calls around it are repeated.
-func (f *filler) begin(kind string) {
-	f.text(kind)
-	f.text(f.formsAround(f.m))
-}
+// begin writes how the calls around the node are repeated.
+func (f *filler) begin() { f.text(f.formsAround(f.m)) }
 
 // resource fills the node of a resource or of its repetition.
 func (f *filler) resource(r *blocks.Resource) {
 	if f.self.part == repetition {
-		f.begin("repetition")
+		f.begin()
 		f.repetition(r.Repeat)
 		for e := range blocks.Edges(r) {
 			if e.Role&blocks.InRepetition != 0 || e.Role == blocks.AroundIt {
@@ -39,7 +36,7 @@ func (f *filler) resource(r *blocks.Resource) {
 		}
 		return
 	}
-	f.begin("resource")
+	f.begin()
 	f.number(int(blocks.FormOf(r.Repeat)))
 	f.providerVersion(r.Provider)
 	f.number(int(r.Schema.Version))
@@ -49,8 +46,6 @@ func (f *filler) resource(r *blocks.Resource) {
 	f.meta(r)
 	f.expr(r.ProviderKey)
 	f.passedKeys(r)
-	f.expr(r.Include)
-	f.expr(r.Limit)
 	f.provisioners(r.Provisioners)
 	f.provisioners(r.DestroyProvisioners)
 	f.follow(blocks.Edges(r))
@@ -153,8 +148,8 @@ func (f *filler) meta(r *blocks.Resource) {
 	}
 }
 
-// passedKeys writes the keys by which calls of modules choose instances of the provider configuration that they
-// pass on to the resource.
+// passedKeys writes the keys by which calls of modules choose instances of the provider configuration that
+// they pass on to the resource.
 func (f *filler) passedKeys(r *blocks.Resource) {
 	ref := r.Config.ProviderRef()
 	for m := r.Module; m.Parent != nil; m = m.Parent {
@@ -176,8 +171,7 @@ func (f *filler) passedKeys(r *blocks.Resource) {
 
 // arguments writes the arguments of a body that has no blocks.
 func (f *filler) arguments(body hcl.Body) {
-	attrs, diags := body.JustAttributes()
-	f.world = f.world || diags.HasErrors()
+	attrs, _ := body.JustAttributes() // anything else was reported
 	f.number(len(attrs))
 	for _, name := range slices.Sorted(maps.Keys(attrs)) {
 		f.text(name)
@@ -209,7 +203,7 @@ func (f *filler) provisioners(list []blocks.Provisioner) {
 
 // value fills the node of a variable, local value or output.
 func (f *filler) value(v *blocks.Value) {
-	f.begin("value")
+	f.begin()
 	switch v.Kind {
 	case blocks.VariableValue:
 		f.variable(v)
@@ -238,12 +232,10 @@ func (f *filler) output(o *config.Output) {
 func (f *filler) variable(v *blocks.Value) {
 	d := v.Variable
 	f.flag(d.Sensitive)
-	f.flag(d.Ephemeral)
 	f.flag(d.Nullable)
 	f.text(d.Deprecated)
 	f.fail(f.typ(d.Constraint))
 	f.fail(f.defaults(d.Defaults))
-	f.flag(v.Expr != nil)
 	given := d.Default
 	if v.Given() {
 		if got, ok := f.in.Variables[d.Name]; ok {
@@ -251,8 +243,8 @@ func (f *filler) variable(v *blocks.Value) {
 		}
 	}
 	switch {
-	case d.Ephemeral || given == cty.NilVal:
-	case d.Sensitive:
+	case d.Ephemeral: // no value at all, unlike in all others
+	case d.Sensitive && given != cty.NilVal:
 		f.slow(given)
 	default:
 		f.fail(f.writer.value(given))
@@ -268,7 +260,7 @@ func (f *filler) slow(v cty.Value) {
 }
 
 func (f *filler) provider(p *blocks.Provider) {
-	f.begin("provider")
+	f.begin()
 	f.providerVersion(p.Source)
 	f.expr(p.ForEach)
 	f.body(p.Schema.Block, p.Config.Body, leaving{ephemeral: p.Module}, nil)
@@ -279,11 +271,10 @@ func (f *filler) provider(p *blocks.Provider) {
 // call fills the node of a call's repetition, or of the depends_on of a call and of those around it.
 func (f *filler) call(c *blocks.Call) {
 	if f.self.part == around {
-		f.text("around")
 		f.explicit(c.Config.DependsOn)
 		f.follow(blocks.ExplicitEdges(c.Module, c.DependsOn))
 	} else {
-		f.begin("call")
+		f.begin()
 		f.repetition(c.Repeat)
 	}
 	for e := range blocks.Edges(c) {
@@ -294,7 +285,7 @@ func (f *filler) call(c *blocks.Call) {
 }
 
 func (f *filler) check(c *blocks.Check) {
-	f.begin("check")
+	f.begin()
 	f.conditions(c.Assertions)
 	f.follow(blocks.Edges(c))
 }

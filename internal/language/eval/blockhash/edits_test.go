@@ -285,6 +285,11 @@ var edits = []edit{
 	{name: "sensitive value", set: func(s *setting) { s.vars = map[string]cty.Value{"secret": cty.StringVal("hunter3")} }, want: "resource.sim_thing.sec var.secret"},
 	{name: "no salt", set: func(s *setting) { s.noSalt = true }, want: "resource.sim_thing.sec? var.secret?"},
 
+	{name: "sensitive variable of a module", file: "m/main.tf", old: "variable \"in\" {\n  type = string\n", new: "variable \"in\" {\n  type = string\n  sensitive = true\n", want: "module.m.output.out module.m.resource.sim_thing.in module.m.var.in output.o resource.sim_thing.b"},
+	{name: "ephemeral variable of a module", file: "m/main.tf", old: "variable \"in\" {\n  type = string\n", new: "variable \"in\" {\n  type = string\n  ephemeral = true\n", want: "module.m.output.out module.m.resource.sim_thing.in module.m.var.in output.o resource.sim_thing.b"},
+	{name: "type of a variable of a module", file: "m/main.tf", old: "variable \"in\" {\n  type = string\n", new: "variable \"in\" {\n  type = any\n", want: "module.m.output.out module.m.resource.sim_thing.in module.m.var.in output.o resource.sim_thing.b"},
+	{name: "deprecated variable of a module", file: "m/main.tf", old: "variable \"fixed\" {\n  type = string\n", new: "variable \"fixed\" {\n  type = string\n  deprecated = \"old\"\n", want: "module.m.resource.sim_thing.fixed module.m.var.fixed"},
+
 	// Settings of resources.
 	{name: "precondition", old: "local.one == 1\n      error_message = \"Not", new: "local.one != 1\n      error_message = \"Not", want: "resource.sim_thing.a"},
 	{name: "postcondition", old: "self.name != \"\"", new: "self.name != \"x\"", want: "resource.sim_thing.a"},
@@ -295,6 +300,11 @@ var edits = []edit{
 	{name: "replace_triggered_by", old: "[sim_thing.a.n]", new: "[sim_thing.a]", want: "resource.sim_thing.b"},
 	{name: "destroy", old: "    prevent_destroy       = false\n", new: "    destroy = false\n", want: "resource.sim_thing.b"},
 	{name: "depends_on", old: "[sim_thing.c, module.m]", new: "[sim_thing.c]", want: "resource.sim_thing.b"},
+	{name: "other attribute in ignore_changes", old: "[tags, list]", new: "[tags, name]", want: "resource.sim_thing.b"},
+	{name: "destroy alone", file: "z.tf", old: "\"z\"\n", new: "\"z\"\n  lifecycle {\n    destroy = false\n  }\n", want: "resource.sim_thing.z"},
+	{name: "ignore_changes of all alone", file: "z.tf", old: "\"z\"\n", new: "\"z\"\n  lifecycle {\n    ignore_changes = all\n  }\n", want: "resource.sim_thing.z"},
+	{name: "create_before_destroy alone", file: "z.tf", old: "\"z\"\n", new: "\"z\"\n  lifecycle {\n    create_before_destroy = true\n  }\n", want: "resource.sim_thing.z"},
+	{name: "depends_on of a resource that is read anyway", old: "[sim_thing.c, module.m]", new: "[sim_thing.c, module.m, sim_thing.a]", want: "resource.sim_thing.b"},
 	{name: "provisioner", old: "echo $", new: "print $", want: "resource.sim_thing.prov"},
 	{name: "on_failure", old: "    command = ", new: "    on_failure = continue\n    command = ", want: "resource.sim_thing.prov"},
 	{name: "when", old: "    when   = destroy\n", want: "resource.sim_thing.prov"},

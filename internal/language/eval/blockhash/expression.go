@@ -165,8 +165,8 @@ var operators = map[*hclsyntax.Operation]string{
 	hclsyntax.OpAdd: "+", hclsyntax.OpSubtract: "-", hclsyntax.OpMultiply: "*", hclsyntax.OpDivide: "/", hclsyntax.OpModulo: "%", hclsyntax.OpNegate: "negate",
 }
 
-// structure writes a node that has nothing but others. One of a kind that this program doesn't know can't
-// be told from others of that kind.
+// structure writes a node that has nothing but others. The result of a kind that this program doesn't know
+// may depend on anything.
 func (w *treeWalker) structure(n hclsyntax.Node) {
 	switch n.(type) {
 	case *hclsyntax.TemplateExpr:

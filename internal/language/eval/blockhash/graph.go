@@ -66,11 +66,8 @@ func (b *builder) build() error {
 	b.collectImports()
 	for n := range b.cfg.EachBlock {
 		b.id(key{node: n})
-		if r, ok := n.(*blocks.Resource); ok && r.Repeat.Repeated() {
-			b.id(key{node: n, part: repetition})
-		}
 	}
-	for i := int32(0); int(i) < len(b.nodes); i++ { // filling a node may add some
+	for i := int32(0); int(i) < len(b.nodes); i++ { // filling a node may add others
 		if err := b.fill(i); err != nil {
 			return err
 		}
@@ -185,8 +182,8 @@ type filler struct {
 	world     bool
 	links     []int32
 	waits     []int32
-	formsRead []string    // of resources and calls that are referred to
-	leftOut   []hcl.Range // expressions that are not hashed
+	formsRead []string // of resources and calls that are referred to
+	leftOut   ranges   // expressions that are not hashed
 	err       error
 }
 
@@ -235,7 +232,7 @@ func (f *filler) skips(e blocks.Edge) bool {
 	if e.Role == blocks.InElement || f.self.part == whole && e.Role&blocks.InRepetition != 0 && ownRepetition(f.self.node) {
 		return true
 	}
-	return e.Expr != nil && f.isLeftOut(e.Expr.Source.Range()) || e.Ref != nil && f.isLeftOut(e.Ref.Range)
+	return e.Expr != nil && f.leftOut.cover(e.Expr.Source.Range()) || e.Ref != nil && f.leftOut.cover(e.Ref.Range)
 }
 
 // ownRepetition reports whether the repetition of a block is a node beside the block.
@@ -260,11 +257,14 @@ func (f *filler) imports(r *blocks.Resource) {
 	}
 }
 
-// isLeftOut reports whether a range lies in one of those that are left out.
-func (f *filler) isLeftOut(rng hcl.Range) bool {
-	i, _ := slices.BinarySearchFunc(f.leftOut, rng, compareStart)
+// ranges are sorted by where they start, and don't overlap.
+type ranges []hcl.Range
+
+// cover reports whether a range lies in one of them.
+func (r ranges) cover(rng hcl.Range) bool {
+	i, _ := slices.BinarySearchFunc(r, rng, compareStart)
 	for _, at := range []int{i, i - 1} { // the one that starts with it, or the last one before it
-		if at >= 0 && at < len(f.leftOut) && contains(f.leftOut[at], rng) {
+		if at >= 0 && at < len(r) && contains(r[at], rng) {
 			return true
 		}
 	}
@@ -279,7 +279,7 @@ func contains(outer, inner hcl.Range) bool {
 func (f *filler) elements(k key, exprs func(func(blocks.Role, *lang.Expr) bool) bool) {
 	exprs(func(_ blocks.Role, x *lang.Expr) bool {
 		for _, ref := range x.Refs {
-			if blocks.IsElement(ref) && !f.isLeftOut(x.Source.Range()) && !f.isLeftOut(ref.Range) {
+			if blocks.IsElement(ref) && !f.leftOut.cover(x.Source.Range()) && !f.leftOut.cover(ref.Range) {
 				f.link(k)
 				f.waits = append(f.waits, f.id(k))
 				return false

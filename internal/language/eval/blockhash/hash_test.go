@@ -20,6 +20,10 @@ const head = "terraform {\n  required_providers { sim = { source = \"mayfly.dev/
 // TestWorldly lists expressions after which a block has no hash, and others that look like them.
 func TestWorldly(t *testing.T) {
 	for expr, want := range map[string]bool{
+		`[timestamp(), provider::sim::twice("x")]`:  true,
+		`provider::sim::twice("x")`:                 false,
+		`[timestamp(), sensitive(file("a.txt"))]`:   true,
+		`sensitive(file("a.txt"))`:                  false,
 		`timestamp()`:                               true,
 		`plantimestamp()`:                           true,
 		`core::uuid()`:                              true,
@@ -43,7 +47,8 @@ func TestWorldly(t *testing.T) {
 		`uuidv5("dns", "x")`:                        false,
 		`"timestamp()"`:                             false,
 	} {
-		s := newSetting(t, head+"locals {\n  t = \"x\"\n  v = "+expr+"\n}\n")
+		s := newSetting(t, head+"locals {\n  t = \"x\"\n  v = "+expr+"\n}\n-- a.txt --\n")
+		s.schemas.declared = true
 		set, cfg := s.both(t)
 		if _, known := set.Block(cfg.Modules[addr.RootModule].Locals["v"]); known == want {
 			t.Errorf("%s: got a hash %v, want %v", expr, known, !want)
@@ -100,189 +105,6 @@ func TestMisfits(t *testing.T) {
 	}
 }
 
-// TestCycles checks blocks that lead to each other through instances of a module: they have hashes, each
-// its own, and a change to one of them changes all, as it does for the blocks behind them.
-func TestCycles(t *testing.T) {
-	const text = head + `
-locals {
-  base = "b"
-}
-module "a" {
-  source   = "./a"
-  for_each = toset(["x", "y"])
-  in       = each.key == "x" ? local.base : module.a["x"].out
-}
-output "o" {
-  value = module.a["y"].out
-}
--- a/main.tf --
-variable "in" {}
-variable "free" { default = "f" }
-output "out" {
-  value = "${var.in}!"
-}
-output "other" {
-  value = var.free
-}
-`
-	before := newSetting(t, text)
-	set := before.hash(t)
-	if got := unknownOf(set); len(got) > 0 {
-		t.Errorf("blocks without a hash: got %v, want none", got)
-	}
-	seen := map[Hash]string{}
-	for name, e := range entries(set) {
-		if other, again := seen[e.Hash]; again {
-			t.Errorf("%s and %s have the same hash: got one for both, want two", name, other)
-		}
-		seen[e.Hash] = name
-	}
-	for _, c := range []struct{ old, new, want string }{
-		{`"b"`, `"c"`, "local.base module.a.output.out module.a.var.in output.o"},
-		{`${var.in}!`, `${var.in}?`, "module.a.output.out module.a.var.in output.o"},
-		{`== "x"`, `== "y"`, "module.a.output.out module.a.var.in output.o"},
-		{`"f"`, `"g"`, "module.a.output.other module.a.var.free"},
-	} {
-		after := newSetting(t, strings.Replace(text, c.old, c.new, 1))
-		if got := strings.Join(changed(set, after.hash(t)), " "); got != c.want {
-			t.Errorf("%s for %s: got %s, want %s", c.new, c.old, got, c.want)
-		}
-	}
-}
-
-// TestComponents checks the order of planning.
-func TestComponents(t *testing.T) {
-	s := newSetting(t, head+`
-variable "id" { default = "i" }
-locals {
-  ids = { x = var.id }
-}
-provider "sim" { region = local.region }
-locals {
-  region = sim_thing.first.name
-}
-provider "sim" {
-  alias = "first"
-}
-import {
-  to       = module.m["x"].sim_thing.a[each.key]
-  for_each = local.imported
-  id       = each.value
-}
-locals {
-  imported = { k = "v" }
-}
-resource "sim_thing" "first" {
-  provider = sim.first
-  name     = "${provider::sim::twice("x")}"
-  lifecycle {
-    action_trigger {
-      events  = [after_create]
-      actions = [action.sim_act.run]
-    }
-  }
-}
-action "sim_act" "run" {
-  config { name = sim_thing.first.name }
-}
-module "m" {
-  source   = "./m"
-  for_each = local.ids
-  in       = each.value
-}
-output "all" {
-  value = module.m
-}
-resource "sim_thing" "last" {
-  depends_on = [module.m]
-}
--- m/main.tf --
-terraform {
-  required_providers { sim = { source = "mayfly.dev/test/sim" } }
-}
-variable "in" {}
-resource "sim_thing" "a" {
-  for_each = toset(["k"])
-  name     = var.in
-}
-output "out" {
-  value = sim_thing.a["k"].id
-}
-`)
-	s.schemas.declared = true
-	set, _ := s.both(t)
-	at := map[string]int{}
-	for i, units := range set.Components() {
-		for _, u := range units {
-			name := u.Block.Address()
-			if u.Repetition {
-				name = "repetition of " + name
-			}
-			if _, again := at[name]; again {
-				t.Errorf("%s: got it twice, want it once", name)
-			}
-			at[name] = i + 1
-		}
-	}
-	total := 0
-	for _, m := range set.Modules() {
-		total += len(m.Entries)
-	}
-	if len(at) != total {
-		t.Errorf("blocks in components: got %d, want %d", len(at), total)
-	}
-	for _, c := range [][2]string{
-		{"var.id", "local.ids"},
-		{"local.ids", "module.m"},
-		{"local.ids", "module.m.var.in"},
-		{"module.m", "module.m.var.in"},
-		{"module.m", "repetition of module.m.sim_thing.a"},
-		{"repetition of module.m.sim_thing.a", "module.m.sim_thing.a"},
-		{"module.m.var.in", "module.m.sim_thing.a"},
-		{"module.m.sim_thing.a", "module.m.output.out"},
-		{"module.m.output.out", "output.all"},
-		{"module.m.sim_thing.a", "sim_thing.last"},
-		{"local.imported", "module.m.sim_thing.a"},
-		{"sim_thing.first", "local.region"},
-		{"local.region", "provider.sim"},
-		{"provider.sim", "module.m.sim_thing.a"},
-		{"provider.sim.first", "sim_thing.first"},
-		{"sim_thing.first", "action.sim_act.run"},
-	} {
-		if at[c[0]] == 0 || at[c[1]] == 0 || at[c[0]] >= at[c[1]] {
-			t.Errorf("%s at %d and %s at %d: got another order, want the first one first", c[0], at[c[0]], c[1], at[c[1]])
-		}
-	}
-}
-
-// TestComponentOfACycle checks that blocks that lead to each other are one component.
-func TestComponentOfACycle(t *testing.T) {
-	s := newSetting(t, head+`
-module "a" {
-  source   = "./a"
-  for_each = toset(["x", "y"])
-  in       = each.key == "x" ? "b" : module.a["x"].out
-}
--- a/main.tf --
-variable "in" {}
-output "out" {
-  value = var.in
-}
-`)
-	set, _ := s.both(t)
-	var got []string
-	for _, units := range set.Components() {
-		var names []string
-		for _, u := range units {
-			names = append(names, u.Block.Address())
-		}
-		got = append(got, strings.Join(names, "+"))
-	}
-	if want := []string{"module.a", "module.a.output.out+module.a.var.in"}; !slices.Equal(got, want) {
-		t.Errorf("components: got %v, want %v", got, want)
-	}
-}
-
 // TestFunctionsOfProviders checks that a call depends on the provider's version, and on its configuration
 // if it needs one.
 func TestFunctionsOfProviders(t *testing.T) {
@@ -309,10 +131,118 @@ locals {
 	if got, want := changed(before.hash(t), newer.hash(t)), []string{"local.v", "provider.sim"}; !slices.Equal(got, want) {
 		t.Errorf("version: got %v, want %v", got, want)
 	}
-	unconfigured := newSetting(t, head+"locals {\n  v = provider::sim::twice(\"x\")\n}\n")
+	unconfigured := newSetting(t, head+"locals {\n  v = provider::sim::twice(\"x\")\n}\nresource \"sim_thing\" \"a\" {}\n")
 	unconfigured.schemas.declared, unconfigured.version = true, ""
-	if got, want := unknownOf(unconfigured.hash(t)), []string{"local.v"}; !slices.Equal(got, want) {
+	if got, want := unknownOf(unconfigured.hash(t)), []string{"local.v", "resource.sim_thing.a"}; !slices.Equal(got, want) {
 		t.Errorf("provider under development: got %v without a hash, want %v", got, want)
+	}
+}
+
+// TestAround checks that depends_on of a call counts for everything that waits for it, at any depth.
+func TestAround(t *testing.T) {
+	const text = head + `
+resource "sim_thing" "x" {}
+resource "sim_thing" "y" {}
+module "m" {
+  source     = "./m"
+  depends_on = [sim_thing.x]
+}
+-- m/main.tf --
+module "n" {
+  source = "../n"
+  count  = 1
+}
+-- n/main.tf --
+` + head + `
+variable "v" {
+  default = 1
+}
+resource "sim_thing" "in" {
+  count = var.v
+}
+`
+	for _, c := range []struct{ old, new, want string }{
+		{"[sim_thing.x]", "[sim_thing.y]", "module.m.module.n module.m.module.n.repetition.resource.sim_thing.in module.m.module.n.resource.sim_thing.in"},
+		{"count  = 1", "count  = 2", "module.m.module.n"},
+		{"  count  = 1\n", "", "module.m.module.n module.m.module.n.repetition.resource.sim_thing.in module.m.module.n.resource.sim_thing.in module.m.module.n.var.v"},
+		{"./m\"\n", "./m\"\n  count  = 1\n", "module.m module.m.module.n module.m.module.n.repetition.resource.sim_thing.in module.m.module.n.resource.sim_thing.in module.m.module.n.var.v"},
+	} {
+		if got := strings.Join(changed(newSetting(t, text).hash(t), newSetting(t, strings.Replace(text, c.old, c.new, 1)).hash(t)), " "); got != c.want {
+			t.Errorf("%s for %s: got %s, want %s", c.new, c.old, got, c.want)
+		}
+	}
+}
+
+// TestEphemeralResources checks that an ephemeral resource counts, with its repetition, for blocks that it
+// leads to, and that an action without a config block has a hash.
+func TestEphemeralResources(t *testing.T) {
+	const text = head + `
+locals {
+  n    = 1
+  used = ephemeral.sim_secret.s[0].id
+}
+ephemeral "sim_secret" "s" {
+  count = local.n
+  name  = "vault"
+}
+resource "sim_thing" "a" {
+  password_wo = local.used
+  provisioner "local-exec" {
+    command = "echo ${local.used}"
+  }
+}
+resource "sim_thing" "b" {
+  password_wo = local.used
+}
+action "sim_act" "none" {}
+`
+	before := newSetting(t, text).hash(t)
+	if got := unknownOf(before); len(got) > 0 {
+		t.Errorf("blocks without a hash: got %v, want none", got)
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{`"vault"`, `"safe"`, "ephemeral.sim_secret.s local.used resource.sim_thing.a"},
+		{"n    = 1", "n    = 2", "ephemeral.sim_secret.s local.n local.used repetition.ephemeral.sim_secret.s resource.sim_thing.a"},
+		{`{}`, "{\n  config {\n    name = \"x\"\n  }\n}", "action.sim_act.none"},
+	} {
+		if got := strings.Join(changed(before, newSetting(t, strings.Replace(text, c.old, c.new, 1)).hash(t)), " "); got != c.want {
+			t.Errorf("%s for %s: got %s, want %s", c.new, c.old, got, c.want)
+		}
+	}
+}
+
+// TestSourceOfProvider checks that the address of a provider counts, and that another argument for a
+// repetition is another one although its expression is the same.
+func TestSourceOfProvider(t *testing.T) {
+	const text = head + "locals {\n  one = 1\n}\nresource \"sim_thing\" \"a\" {\n  count = local.one\n}\n"
+	before := newSetting(t, text).hash(t)
+	got := changed(before, newSetting(t, strings.Replace(text, "dev/test", "dev/other", 1)).hash(t))
+	if want := []string{"resource.sim_thing.a"}; !slices.Equal(got, want) {
+		t.Errorf("source: got %v, want %v", got, want)
+	}
+	got = changed(before, newSetting(t, strings.Replace(text, "  count = local.one\n", "  lifecycle {\n    enabled = local.one\n  }\n", 1)).hash(t))
+	if want := []string{"repetition.resource.sim_thing.a", "resource.sim_thing.a"}; !slices.Equal(got, want) {
+		t.Errorf("argument: got %v, want %v", got, want)
+	}
+}
+
+// TestDefaults checks that defaults of optional attributes count, where a variable has none itself.
+func TestDefaults(t *testing.T) {
+	const text = head + `
+module "m" {
+  source = "./m"
+  v      = {}
+}
+-- m/main.tf --
+variable "v" {
+  type = object({ a = optional(string, "x"), b = optional(object({ c = optional(string, "y") }), {}) })
+}
+`
+	for _, c := range [][2]string{{`"x"`, `"z"`}, {`"y"`, `"z"`}} {
+		got := changed(newSetting(t, text).hash(t), newSetting(t, strings.Replace(text, c[0], c[1], 1)).hash(t))
+		if want := []string{"module.m.var.v"}; !slices.Equal(got, want) {
+			t.Errorf("%s for %s: got %v, want %v", c[1], c[0], got, want)
+		}
 	}
 }
 
@@ -331,6 +261,9 @@ module "m" {
   source    = "./m"
   for_each  = { x = "a" }
   providers = { sim = sim.by["a"] }
+}
+resource "sim_thing" "own" {
+  provider = sim.by["c"]
 }
 -- m/main.tf --
 terraform {
@@ -360,6 +293,7 @@ resource "sim_thing" "in" {}
 		{"literal", literal, newSetting(t, text), `sim.by["a"]`, `sim.by["b"]`, in},
 		{"local value", local.hash(t), local, `which = "a"`, `which = "b"`, "local.which " + in},
 		{"element", element.hash(t), element, `{ x = "a" }`, `{ x = "b" }`, "module.m " + in},
+		{"own key", literal, newSetting(t, text), `sim.by["c"]`, `sim.by["d"]`, "resource.sim_thing.own"},
 		{"element that is not used", literal, newSetting(t, text), `{ x = "a" }`, `{ x = "b" }`, "module.m"},
 	} {
 		c.of.files["main.tf"] = strings.Replace(c.of.files["main.tf"], c.old, c.new, 1)

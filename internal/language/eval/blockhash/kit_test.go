@@ -3,6 +3,7 @@ package blockhash
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"errors"
 	"hash"
 	"os"
 	"path/filepath"
@@ -158,6 +159,9 @@ func (s *setting) inputs() Inputs {
 		Version: func(addr.Provider) (string, bool) { return s.version, s.version != "" },
 		Slow: func(v cty.Value) ([]byte, bool, error) {
 			s.slowCalls++
+			if v == cty.NilVal {
+				return nil, false, errors.New("a slow hash of no value")
+			}
 			if s.noSalt {
 				return nil, false, nil
 			}

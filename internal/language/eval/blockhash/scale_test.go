@@ -90,6 +90,7 @@ var notHashed = map[string]string{
 	"Resource.TypeRange":  "is for messages",
 	"Resource.NoBody":     "follows from the body, which is not written then",
 	"Resource.Check":      "is part of the configuration by the check's reference to it",
+	"Resource.List":       "belongs to queries, which keep nothing",
 	"Resource.Connection": "is merged into the connections of provisioners",
 	"Lifecycle.Range":     "is for messages",
 
@@ -138,7 +139,7 @@ var notHashed = map[string]string{
 
 // hashed are the fields of blocks that enter a hash, directly or compiled.
 var hashed = map[string][]string{
-	"Resource":      {"Repeat", "DependsOn", "Body", "Lifecycle", "Provisioners", "List"},
+	"Resource":      {"Repeat", "DependsOn", "Body", "Lifecycle", "Provisioners"},
 	"Lifecycle":     {"CreateBeforeDestroy", "PreventDestroy", "IgnoreChanges", "IgnoreAll", "EphemeralAttributes", "ReplaceTriggeredBy", "Preconditions", "Postconditions", "ActionTriggers", "Destroy"},
 	"Variable":      {"Constraint", "Defaults", "Default", "Sensitive", "Ephemeral", "Nullable", "Deprecated", "Validations"},
 	"Local":         {"Expr"},

@@ -94,6 +94,7 @@ func TestLeftOut(t *testing.T) {
 		{"an element behind generated ones", "dynamic \"rule\" {\n for_each = [1]\n content { value = \"a\" }\n }\n rule { value = \"x\" }\n lifecycle { ephemeral_attributes = { rule[1].value = 1 } }", "dynamic \"rule\" {\n for_each = [1]\n content { value = \"a\" }\n }\n rule { value = \"y\" }\n lifecycle { ephemeral_attributes = { rule[1].value = 1 } }", "changed"},
 		{"an element without a version behind generated ones", "", "dynamic \"rule\" {\n for_each = [1]\n content { value = \"a\" }\n }\n rule { value = \"y\" }\n lifecycle { ephemeral_attributes = [rule[1].value] }", "none"},
 		{"the first element, behind generated ones", "dynamic \"rule\" {\n for_each = []\n content { value = \"a\" }\n }\n rule { value = \"x\" }\n lifecycle { ephemeral_attributes = { rule[0].value = 1 } }", "dynamic \"rule\" {\n for_each = []\n content { value = \"a\" }\n }\n rule { value = \"y\" }\n lifecycle { ephemeral_attributes = { rule[0].value = 1 } }", "changed"},
+		{"every element, of generated ones", "dynamic \"rule\" {\n for_each = [1]\n content { value = \"a\" }\n }\n lifecycle { ephemeral_attributes = { rule[*].value = 1 } }", "dynamic \"rule\" {\n for_each = [1]\n content { value = \"b\" }\n }\n lifecycle { ephemeral_attributes = { rule[*].value = 1 } }", "same"},
 		{"element behind blocks of another type", "rule {}\n step { value = \"x\" }\n lifecycle { ephemeral_attributes = { step[0].value = 1 } }", "rule {}\n step { value = \"y\" }\n lifecycle { ephemeral_attributes = { step[0].value = 1 } }", "same"},
 		{"order of types of blocks", "rule { value = \"x\" }\n step { value = \"y\" }", "step { value = \"y\" }\n rule { value = \"x\" }", "same"},
 		{"other type of block", "rule { value = \"x\" }", "step { value = \"x\" }", "changed"},
@@ -117,10 +118,21 @@ func TestLeftOut(t *testing.T) {
 		{"not given, without a version", "nested = { user = \"1\" }\n lifecycle { ephemeral_attributes = [nested.pin] }", "nested = { user = \"2\" }\n lifecycle { ephemeral_attributes = [nested.pin] }", "changed"},
 		{"elements of a list", "list = [ephemeral.sim_secret.a.id, \"x\"]\n lifecycle { ephemeral_attributes = { list[0] = 1 } }", "list = [ephemeral.sim_secret.b.id, \"x\"]\n lifecycle { ephemeral_attributes = { list[0] = 1 } }", "same"},
 		{"other elements of a list", "list = [\"y\", \"x\"]\n lifecycle { ephemeral_attributes = { list[0] = 1 } }", "list = [\"y\", \"z\"]\n lifecycle { ephemeral_attributes = { list[0] = 1 } }", "changed"},
+		{"version", "list = [\"x\"]\n lifecycle { ephemeral_attributes = { list = 7 } }", "list = [\"x\"]\n lifecycle { ephemeral_attributes = { list = 8 } }", "changed"},
+		{"path that is not given", "lifecycle { ephemeral_attributes = { list = 7 } }", "lifecycle { ephemeral_attributes = { tags = 7 } }", "changed"},
+		{"order of paths", "lifecycle { ephemeral_attributes = { list = 7, tags = 8 } }", "lifecycle { ephemeral_attributes = { tags = 8, list = 7 } }", "same"},
+		{"instance of an action", "lifecycle {\n action_trigger {\n events = [after_create]\n actions = [action.sim_act.x[0]]\n }\n }", "lifecycle {\n action_trigger {\n events = [after_create]\n actions = [action.sim_act.x[1]]\n }\n }", "changed"},
+		{"condition of actions", "lifecycle {\n action_trigger {\n events = [after_create]\n condition = local.k == \"a\"\n actions = [action.sim_act.x[0]]\n }\n }", "lifecycle {\n action_trigger {\n events = [after_create]\n condition = local.k == \"b\"\n actions = [action.sim_act.x[0]]\n }\n }", "changed"},
+		{"failure of actions", "lifecycle {\n action_trigger {\n events = [after_create]\n actions = [action.sim_act.x[0]]\n }\n }", "lifecycle {\n action_trigger {\n events = [after_create]\n on_failure = continue\n actions = [action.sim_act.x[0]]\n }\n }", "changed"},
+		{"explicit one of two dependencies", "list = [sim_thing.x.id, sim_thing.y.id]\n depends_on = [sim_thing.x]", "list = [sim_thing.x.id, sim_thing.y.id]\n depends_on = [sim_thing.y]", "changed"},
+		{"argument of a connection", "provisioner \"remote-exec\" {\n inline = [\"x\"]\n connection {\n host = \"h\"\n user = \"x\"\n }\n }", "provisioner \"remote-exec\" {\n inline = [\"x\"]\n connection {\n host = \"h\"\n type = \"x\"\n }\n }", "changed"},
+		{"connection of the resource", "connection {\n host = \"h\"\n }\n provisioner \"remote-exec\" {\n inline = [\"x\"]\n }", "connection {\n host = \"i\"\n }\n provisioner \"remote-exec\" {\n inline = [\"x\"]\n }", "changed"},
+		{"type of a provisioner", "provisioner \"local-exec\" {\n command = \"x\"\n }", "provisioner \"local-exec\" {\n command = \"x\"\n }\n provisioner \"local-exec\" {\n command = \"x\"\n }", "changed"},
 		{"computed by the provider", "name = \"1\"\n lifecycle { ephemeral_attributes = [token] }", "name = \"2\"\n lifecycle { ephemeral_attributes = [token] }", "changed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			const rest = "locals { k = \"pin\" }\nephemeral \"sim_secret\" \"a\" {}\nephemeral \"sim_secret\" \"b\" { name = \"b\" }\n"
+			const rest = "locals { k = \"pin\" }\nephemeral \"sim_secret\" \"a\" {}\nephemeral \"sim_secret\" \"b\" { name = \"b\" }\n" +
+				"action \"sim_act\" \"x\" {\n  count = 2\n  config {}\n}\nresource \"sim_thing\" \"x\" {}\nresource \"sim_thing\" \"y\" {}\n"
 			hashOf := func(body string) (Hash, bool) {
 				s := newSetting(t, head+rest+"resource \"sim_thing\" \"a\" {\n "+body+"\n}\n")
 				set, cfg := s.both(t)

@@ -1,0 +1,65 @@
+package blockhash
+
+import (
+	"testing"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+// TestExpressions lists expressions that are alike, and whether they have the same hash.
+func TestExpressions(t *testing.T) {
+	hashOf := func(expr string) Hash {
+		s := newSetting(t, head+"locals {\n  a = \"a\"\n  b = [\"b\"]\n  v = "+expr+"\n}\n")
+		set, cfg := s.both(t)
+		h, _ := set.Block(cfg.Modules[addr.RootModule].Locals["v"])
+		return h
+	}
+	for _, c := range []struct {
+		one, other string
+		same       bool
+	}{
+		{`1`, `1.0`, true},
+		{`1`, `"1"`, false},
+		{`1`, `-1`, false},
+		{`true`, `!true`, false},
+		{`"a\u0062"`, `"ab"`, true},
+		{`"a"`, `"b"`, false},
+		{`"a${local.a}"`, `"${local.a}a"`, false},
+		{`"${local.a}"`, `local.a`, false},
+		{`["ab", "c"]`, `["a", "bc"]`, false},
+		{`[["a"], "b"]`, `[["a", "b"]]`, false},
+		{`[[], ["a"]]`, `[["a"], []]`, false},
+		{`["a",]`, `["a"]`, true},
+		{`{ a = 1, b = 2 }`, "{\na : 1 // one\nb = 2\n}", true},
+		{`{ a = 1 }`, `{ b = 1 }`, false},
+		{`{ local = 1 }`, `{ (local.a) = 1 }`, false},
+		{`{ a = 1, b = 2 }`, `{ a = 1, b = 3 }`, false},
+		{`local.a`, `local.b`, false},
+		{`local.b[0]`, `local.b[1]`, false},
+		{`local.b[0]`, `local.b[local.a]`, false},
+		{`local.b.*.x`, `local.b[*].x`, true},
+		{`local.b[*].x`, `local.b[*].y`, false},
+		{`local.b[*].x`, `local.b[*].x.x`, false},
+		{`upper(local.a)`, `lower(local.a)`, false},
+		{`max(local.b...)`, `max(local.b)`, false},
+		{`upper(local.a)`, `core::upper(local.a)`, false},
+		{`local.a == local.b`, `local.a != local.b`, false},
+		{`local.a + local.b`, `local.b + local.a`, false},
+		{`1 - (2 - 3)`, `(1 - 2) - 3`, false},
+		{`true ? 1 : 2`, `true ? 2 : 1`, false},
+		{`true ? false ? 1 : 2 : 3`, `true ? false : 1 ? 2 : 3`, false},
+		{`[for x in local.b : x]`, `[for y in local.b : y]`, false},
+		{`[for x in local.b : x]`, `[for x, y in local.b : x]`, false},
+		{`[for x in local.b : x]`, `[for x in local.b : x if true]`, false},
+		{`{ for x in local.b : x => x }`, `{ for x in local.b : x => x... }`, false},
+		{`[for x in local.b : { a = x }]`, `[for x in local.b : { b = x }]`, false},
+		{`(local.b)[0].x`, `(local.b)[0].y`, false},
+		{`"%{ if true }a%{ endif }"`, `"%{ if false }a%{ endif }"`, false},
+		{`"%{ for x in local.b }${x}%{ endfor }"`, `"%{ for x in local.b }${x}.%{ endfor }"`, false},
+		{"<<-EOT\n    a\n  EOT\n", `"a\n"`, true},
+	} {
+		if got := hashOf(c.one) == hashOf(c.other); got != c.same {
+			t.Errorf("%s and %s: got the same hash %v, want %v", c.one, c.other, got, c.same)
+		}
+	}
+}
