@@ -133,7 +133,7 @@ func TestReadMore(t *testing.T) {
 	}
 }
 
-// TestCostOfPart counts the bytes of reading ten objects of a state: there are as many if it is twice as large.
+// TestCostOfPart counts the bytes of reading ten objects of a state: the same in one that is twice as large.
 func TestCostOfPart(t *testing.T) {
 	var bytes, trips [2]int64
 	for i, n := range []int{2000, 4000} {
