@@ -35,6 +35,7 @@ type Operation struct {
 
 	part    *part.Part   // that was read; nil for the whole state
 	purpose *PlanOptions // of the plan that it is for; nil if that is not known
+	saved   *plan.Plan   // to be applied; nil for none
 	more    func(*state.State)
 
 	p       *Project
@@ -68,13 +69,16 @@ type BeginOptions struct {
 	// For are the options of the plan that the operation is for; nil if they are not known. If they have
 	// targets, only the rows that the plan needs are read from a state in rows.
 	For *PlanOptions
+	// Saved is the plan that the operation applies; nil if it makes one itself. If it has targets, only the
+	// rows that it was made of are read from a state in rows.
+	Saved *plan.Plan
 	// More is called with objects that were read later, while the operation plans; nil for no call.
 	More func(*state.State)
 }
 
 // Begin locks the state, for the named operation ("plan", "apply", ...), and reads it.
 func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Operation, diag.List) {
-	o := &Operation{p: p, name: name, locking: opt.Locking, purpose: opt.For, more: opt.More, span: trace.Of(ctx)}
+	o := &Operation{p: p, name: name, locking: opt.Locking, purpose: opt.For, saved: opt.Saved, more: opt.More, span: trace.Of(ctx)}
 	if p.opt.State.Store == nil {
 		return o, diag.Errorf("No state", "%s", diag.Sentence(errNoStore))
 	}
@@ -233,8 +237,11 @@ func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *roun
 		}
 		forgetOthers(memory, before, o.State(), nil)
 	}
-	if ds := o.suits(ctx, opt); ds.HasErrors() {
-		return nil, append(diags, ds...)
+	if !o.suits(opt) {
+		o.purpose, o.saved = nil, nil
+		if ds := o.Reread(ctx); ds.HasErrors() {
+			return nil, append(diags, ds...)
+		}
 	}
 	req := o.request(cfg, opt)
 	req.Memory, req.Scoped = memory, o.p.claimer() != nil

@@ -5,17 +5,29 @@ import (
 	"slices"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/engine/part"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// partReader returns the store of the state if a plan with these options needs only a part of the state, and
-// the store can read one; nil otherwise. A run that excludes all others reads the whole state.
-func (o *Operation) partReader() store.PartReader {
+// wantsPart reports whether the operation needs only a part of the state. A run that excludes all others
+// reads the whole.
+func (o *Operation) wantsPart() bool {
 	opt := o.purpose
-	if opt == nil || len(opt.Targets) == 0 || len(opt.Excludes)+len(opt.Invoke)+len(opt.Generated) > 0 || opt.AllowDeferral || o.lock != "" {
+	if o.saved != nil && o.saved.Scope != nil {
+		opt = &PlanOptions{Targets: o.saved.Targets, Excludes: o.saved.Excludes}
+	}
+	return opt != nil && len(opt.Targets) > 0 && restrictedOnly(*opt) && o.lock == ""
+}
+
+// restrictedOnly reports whether nothing but targets says which parts of the state a plan needs.
+func restrictedOnly(opt PlanOptions) bool {
+	return len(opt.Excludes)+len(opt.Invoke)+len(opt.Generated) == 0 && !opt.AllowDeferral
+}
+
+// partReader returns the store of the state if it is to read a part of it and can; nil otherwise.
+func (o *Operation) partReader() store.PartReader {
+	if !o.wantsPart() {
 		return nil
 	}
 	reader, _ := o.p.opt.State.Store.(store.PartReader)
@@ -25,6 +37,11 @@ func (o *Operation) partReader() store.PartReader {
 // readPart reads the part of the state that a plan with targets needs. It returns false if it takes the whole
 // state to say which one that is.
 func (o *Operation) readPart(ctx context.Context, from store.PartReader) (read bool, err error) {
+	if o.saved != nil {
+		f, err := from.ReadPart(ctx, state.Part{Subjects: part.Made(o.saved)})
+		o.hold(f, &part.Part{})
+		return true, err
+	}
 	cfg, diags := o.p.compile(ctx)
 	if diags.HasErrors() || !part.Possible(cfg) {
 		return false, nil // planning reports errors
@@ -76,14 +93,10 @@ func (o *Operation) hold(f *state.File, pt *part.Part) {
 	}
 }
 
-// suits makes sure that the operation has all of the state that a plan with these options needs.
-func (o *Operation) suits(ctx context.Context, opt PlanOptions) diag.List {
+// suits reports whether the operation has all of the state that a plan with these options needs.
+func (o *Operation) suits(opt PlanOptions) bool {
 	p := o.purpose
-	if o.part == nil || opt.Mode == p.Mode && slices.Equal(texts(opt.Targets), texts(p.Targets)) && len(opt.Excludes)+len(opt.Invoke)+len(opt.Generated) == 0 && !opt.AllowDeferral {
-		return nil
-	}
-	o.purpose = nil
-	return o.Reread(ctx)
+	return o.part == nil || o.saved == nil && opt.Mode == p.Mode && slices.Equal(texts(opt.Targets), texts(p.Targets)) && restrictedOnly(opt)
 }
 
 func texts(targets []addr.Target) (out []string) {

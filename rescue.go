@@ -20,6 +20,9 @@ func (o *Operation) rescue(f *state.File, cause error) diag.List {
 	if unsaved, is := errors.AsType[*store.UnsavedError](cause); is {
 		return diag.Errorf(summary, "%s\n\n%s", diag.Sentence(cause), o.unsaved(unsaved))
 	}
+	if o.part != nil { // stored in place of the rows, it would remove all others
+		return diag.Errorf(summary, "%s\n\n%s", diag.Sentence(cause), o.unrecorded(f.State))
+	}
 	var journaled *store.JournaledError
 	kept := f
 	if errors.As(cause, &journaled) {

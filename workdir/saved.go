@@ -160,6 +160,7 @@ func (ps *Plans) Resume(ctx context.Context, f *planfile.File, name string, opt 
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return s, diags
 	}
+	opt.For, opt.Saved = nil, f.Plan
 	s, ds = d.lock(ctx, d.tree, p, name, opt)
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return s, diags
@@ -168,7 +169,9 @@ func (ps *Plans) Resume(ctx context.Context, f *planfile.File, name string, opt 
 	if ds := s.checkStale(f.Plan); ds.HasErrors() {
 		return s, append(diags, ds...)
 	}
-	ds = s.useProviders(s.Operation.State())
+	needed := s.Operation.State().Copy()
+	needed.AddMissing(f.Plan.Base) // of which others may have removed objects
+	ds = s.useProviders(needed)
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return s, diags
 	}

@@ -65,6 +65,18 @@ func Suffices(cfg *blocks.Config, read *state.State) bool {
 	return true
 }
 
+// Made returns the instances that a plan was made of, and the ones that it changes.
+func Made(p *plan.Plan) []state.Subject {
+	out := map[state.Subject]bool{}
+	for a := range p.Base.AllInstances() {
+		out[state.InstanceSubject(a)] = true
+	}
+	for _, c := range p.Changes {
+		out[state.InstanceSubject(c.Addr)], out[state.InstanceSubject(c.PrevAddr)] = true, true
+	}
+	return slices.Collect(maps.Keys(out))
+}
+
 // New returns the part that a plan with targets needs, and the beginning of it, to be read first: the objects
 // that the targets name, that their blocks lead to, and that moved blocks name.
 func New(cfg *blocks.Config, targets []addr.Target, mode plan.Mode, fetch Fetch) (*Part, state.Part) {

@@ -3,7 +3,6 @@
 package postgres_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -133,7 +132,7 @@ func TestReadMore(t *testing.T) {
 	}
 }
 
-// TestCostOfPart counts the bytes of reading ten objects of a state: there are as many if it is twice as large.
+// TestCostOfPart counts the bytes of reading ten objects of a state: the same in one that is twice as large.
 func TestCostOfPart(t *testing.T) {
 	var bytes, trips [2]int64
 	for i, n := range []int{2000, 4000} {
@@ -157,7 +156,7 @@ func TestCostOfPart(t *testing.T) {
 		}
 		bytes[i], trips[i] = passed(before, proxy.Counts())
 	}
-	t.Log(fmt.Sprintf("%d bytes back, %d round trips", bytes[0], trips[0]))
+	t.Logf("%d bytes back, %d round trips", bytes[0], trips[0])
 	if bytes[0] != bytes[1] || trips[0] != trips[1] {
 		t.Errorf("bytes and round trips with twice as many objects: got %d and %d, want %d and %d", bytes[1], trips[1], bytes[0], trips[0])
 	}

@@ -134,16 +134,6 @@ func (d Durable) SameValue(o Durable) bool {
 	return !d.IsZero() && !o.IsZero() && bytes.Equal(d.packed, o.packed) && d.ty.Equals(o.ty)
 }
 
-// EqualValue reports whether both values can be read and are equal without their marks.
-func (d Durable) EqualValue(o Durable) bool {
-	if d.SameValue(o) {
-		return true
-	}
-	x, errX := d.Unmarked()
-	y, errY := o.Unmarked()
-	return errX == nil && errY == nil && x != cty.NilVal && y != cty.NilVal && x.RawEquals(y)
-}
-
 // Type returns the type that d was sealed against.
 func (d Durable) Type() cty.Type {
 	if d.sealed == nil {

@@ -1,0 +1,425 @@
+package part
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// anySchemas has every type, with the arguments id and name.
+type anySchemas struct{}
+
+func (anySchemas) schema() (*schema.Schema, diag.List) {
+	return &schema.Schema{Block: &schema.Block{Attributes: map[string]*schema.Attribute{
+		"id": {Type: cty.String, Computed: true}, "name": {Type: cty.DynamicPseudoType, Optional: true},
+	}}}, nil
+}
+
+func (s anySchemas) Provider(addr.Provider) (*schema.Schema, diag.List) { return s.schema() }
+
+func (s anySchemas) Resource(addr.Provider, addr.Mode, string) (*schema.Schema, diag.List) {
+	return s.schema()
+}
+
+func (anySchemas) Types(addr.Provider, addr.Mode) []string { return nil }
+
+func (anySchemas) Functions(addr.Provider) (map[string]*schema.Function, diag.List) { return nil, nil }
+
+func compile(t *testing.T, main, module string) *blocks.Config {
+	t.Helper()
+	tree, diags := (&config.Loader{FS: fstest.MapFS{"main.tf": {Data: []byte(main)}, "m/main.tf": {Data: []byte(module)}}}).Load(".")
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	cfg, diags := blocks.Compile(tree, anySchemas{})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return cfg
+}
+
+const network = `
+resource "t" "net" {}
+resource "t" "other" {}
+resource "t" "many" {
+  count = 3
+  name  = t.net.id
+}
+ephemeral "t" "e" { name = t.other.id }
+module "m" {
+  source   = "./m"
+  for_each = toset(["a", "b"])
+  net      = t.net.id
+}
+module "one" {
+  source = "./m"
+  net    = null
+}
+resource "t" "last" { name = [for m in module.m : m.id] }
+`
+
+const inner = `
+variable "net" {}
+resource "t" "x" { name = var.net }
+resource "t" "y" {
+  for_each = toset(["k"])
+  name     = t.x.id
+}
+output "id" { value = t.y }
+`
+
+func target(t *testing.T, text string) addr.Target {
+	t.Helper()
+	x, err := addr.ParseTarget(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func instance(t *testing.T, text string) addr.Instance {
+	t.Helper()
+	a, err := addr.ParseInstance(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func keys(subjects []state.Subject) []string {
+	out := []string{}
+	for _, s := range subjects {
+		out = append(out, s.Key())
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestFirst says which objects are read first.
+func TestFirst(t *testing.T) {
+	cfg := compile(t, network, inner)
+	for text, want := range map[string][]string{
+		"t.net":                  {},
+		"t.many[1]":              {"all t.net", "t.many[1]"},
+		"t.many[0]":              {"all t.net", "t.many", "t.many[0]"},
+		"t.gone":                 {},
+		"module.gone":            {},
+		`module.m["a"]`:          {`all module.m["a"].t.x`, "all t.net"},
+		"module.m":               {"all module.m.t.x everywhere", "all t.net"},
+		"module.one":             {"all module.one.t.x", "all module.one[0].t.x", "all module.one[0].t.y"},
+		`module.m["b"].t.y["k"]`: {`all module.m["b"].t.x`, "all t.net", `module.m["b"].t.y["k"]`},
+		"t.last":                 {"all module.m.t.x everywhere", "all module.m.t.y everywhere", "all t.net"},
+	} {
+		_, first := New(cfg, []addr.Target{target(t, text)}, plan.Normal, nil)
+		if diff := cmp.Diff(want, keys(first.Subjects)); diff != "" {
+			t.Errorf("%s: want(-) got(+):\n%s", text, diff)
+		}
+	}
+}
+
+// shelf is a state whose objects depend on others.
+type shelf struct {
+	*state.State
+	asked []string
+	err   error
+}
+
+func (s *shelf) put(t *testing.T, text string, uses ...string) {
+	t.Helper()
+	o := &state.Object{}
+	for _, u := range uses {
+		o.Dependencies = append(o.Dependencies, instance(t, u).Config())
+	}
+	s.SetObject(addr.Object{Instance: instance(t, text)}, o, addr.ProviderConfig{})
+}
+
+func (s *shelf) fetch(_ context.Context, p state.Part, keep func(addr.Instance) bool) (*state.State, error) {
+	out := state.New()
+	for _, x := range p.Subjects {
+		s.asked = append(s.asked, x.Key())
+		for a, in := range s.AllInstances() {
+			is := x == state.InstanceSubject(a) || x.Kind == state.WholeState || x.Kind == state.AllWithin && x.Addr == a.Config().String()
+			for _, u := range in.Current.Dependencies {
+				is = is || x == state.Subject{Kind: state.Dependents, Addr: u.String()}
+			}
+			if is && keep(a) {
+				out.SetObject(addr.Object{Instance: a}, in.Current, in.Provider)
+			}
+		}
+	}
+	slices.Sort(s.asked)
+	return out, s.err
+}
+
+func names(st *state.State) string {
+	var out []string
+	if st != nil {
+		for a := range st.AllInstances() {
+			out = append(out, a.String())
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// TestDependents reads the dependents of destroyed objects, and theirs, once.
+func TestDependents(t *testing.T) {
+	cfg := compile(t, network, inner)
+	s := &shelf{State: state.New()}
+	s.put(t, "t.a")
+	s.put(t, "t.b", "t.a")
+	s.put(t, "t.c", "t.b")
+	s.put(t, "t.d", "t.z")
+	p, _ := New(cfg, []addr.Target{target(t, "t.a")}, plan.Normal, s.fetch)
+	found, err := p.Dependents(t.Context(), []addr.ConfigResource{instance(t, "t.a").Config()}, false)
+	if got, want := names(found), "t.b t.c"; got != want || err != nil {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+	s.asked = nil
+	if _, err := p.Dependents(t.Context(), []addr.ConfigResource{instance(t, "t.a").Config()}, false); err != nil || len(s.asked) > 0 {
+		t.Errorf("asking again: got %v, %v, want nothing read", s.asked, err)
+	}
+	if found, err := p.Dependents(t.Context(), []addr.ConfigResource{instance(t, "t.net").Config()}, true); names(found) != "" || err != nil {
+		t.Errorf("got %q, %v, want nothing", names(found), err)
+	}
+	if want := []string{"all module.m.t.x everywhere", "all module.m.t.y everywhere", "all t.last everywhere", "all t.many everywhere", "on module.m.t.x"}; !slices.Contains(s.asked, want[0]) || len(s.asked) < len(want) || slices.Contains(s.asked, "all ephemeral.t.e everywhere") {
+		t.Errorf("dependents by the configuration: got %v, want %v", s.asked, want)
+	}
+	s.err = errors.New("lost")
+	if _, err := p.Dependents(t.Context(), []addr.ConfigResource{instance(t, "t.q").Config()}, false); !errors.Is(err, s.err) {
+		t.Errorf("got %v, want %v", err, s.err)
+	}
+}
+
+// TestFollow reads what depends on the targets if they are to be destroyed, and what an object depended on
+// when it was stored.
+func TestFollow(t *testing.T) {
+	cfg := compile(t, network, inner)
+	for mode, want := range map[plan.Mode]string{plan.Normal: "t.old", plan.Destroy: "t.old t.user"} {
+		s := &shelf{State: state.New()}
+		s.put(t, "t.net", "t.old")
+		s.put(t, "t.old")
+		s.put(t, "t.user", "t.net")
+		p, _ := New(cfg, []addr.Target{target(t, "t.net")}, mode, s.fetch)
+		first := state.New()
+		first.SetObject(addr.Object{Instance: instance(t, "t.net")}, s.Object(addr.Object{Instance: instance(t, "t.net")}), addr.ProviderConfig{})
+		found, err := p.Follow(t.Context(), first)
+		if got := names(found); got != want || err != nil {
+			t.Errorf("mode %v: got %q, %v, want %q", mode, got, err, want)
+		}
+	}
+}
+
+// TestLook notes objects that were not read. After some attempts, everything is read.
+func TestLook(t *testing.T) {
+	cfg := compile(t, network, inner)
+	s := &shelf{State: state.New()}
+	s.put(t, "t.other")
+	s.put(t, "t.far")
+	s.put(t, "t.farther")
+	p, _ := New(cfg, []addr.Target{target(t, "t.many")}, plan.Normal, s.fetch)
+	look := func(text string) (string, bool) {
+		p.Look(addr.Object{Instance: instance(t, text)})
+		found, again, err := p.Again(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names(found), again
+	}
+	for _, known := range []string{"t.net", "t.many[7]"} {
+		if found, again := look(known); again {
+			t.Errorf("%s: got %q to be read, want nothing", known, found)
+		}
+	}
+	if found, again := look("t.other"); found != "t.other" || !again {
+		t.Errorf("got %q, %v, want t.other", found, again)
+	}
+	if found, again := look("t.other"); again {
+		t.Errorf("looking again: got %q, want nothing", found)
+	}
+	for range most - 1 {
+		look("t.none" + strings.Repeat("x", len(p.has)))
+	}
+	if found, again := look("t.far"); found != "t.far t.farther" || !again {
+		t.Errorf("after %d attempts: got %q, %v, want the whole state", most, found, again)
+	}
+	if found, again := look("t.anything"); again {
+		t.Errorf("with the whole state: got %q, want nothing", found)
+	}
+	p.LookAll(true)
+	if _, again, _ := p.Again(t.Context()); again {
+		t.Error("with the whole state, LookAll: got another attempt, want none")
+	}
+
+	p, _ = New(cfg, []addr.Target{target(t, "t.many")}, plan.Normal, s.fetch)
+	p.LookAll(false)
+	if _, again, _ := p.Again(t.Context()); again {
+		t.Error("LookAll without a need: got another attempt, want none")
+	}
+	p.LookAll(true)
+	if found, again, _ := p.Again(t.Context()); !again || names(found) != "t.far t.farther t.other" {
+		t.Errorf("LookAll: got %q, want the whole state", names(found))
+	}
+}
+
+// TestWholeState has no part: nothing is ever missed.
+func TestWholeState(t *testing.T) {
+	var p *Part
+	p.Look(addr.Object{Instance: instance(t, "t.a")})
+	p.LookAll(true)
+	g := Growing{Plan: &plan.Plan{Changes: []*plan.Change{{Addr: instance(t, "t.a"), Action: plan.Delete}}}}
+	g.Made(t.Context())
+	if g.Missed(t.Context()) || g.Gone(t.Context(), []addr.Object{{Instance: instance(t, "t.a")}}) || g.Relied(t.Context(), &state.Scope{Relied: map[state.Subject]state.RowSet{{Kind: state.OneInstance, Addr: "t.a"}: nil}}) {
+		t.Error("got objects that were missed, want none")
+	}
+}
+
+// TestRelied reads the subjects of a scope that were not read.
+func TestRelied(t *testing.T) {
+	cfg := compile(t, network, inner)
+	relied := func(subjects ...state.Subject) *state.Scope {
+		out := &state.Scope{Relied: map[state.Subject]state.RowSet{}}
+		for _, s := range subjects {
+			out.Relied[s] = nil
+		}
+		return out
+	}
+	for _, row := range []struct {
+		s    state.Subject
+		read bool
+	}{
+		{state.Subject{Kind: state.OneInstance, Addr: "t.net"}, true},
+		{state.Subject{Kind: state.OneInstance, Addr: "t.many[5]"}, true},
+		{state.Subject{Kind: state.OneInstance, Addr: "t.other"}, false},
+		{state.Subject{Kind: state.AllInstances, Addr: "t.many"}, true},
+		{state.Subject{Kind: state.AllInstances, Addr: "t.net"}, true},
+		{state.Subject{Kind: state.AllInstances, Addr: "t.other"}, false},
+		{state.Subject{Kind: state.AllWithin, Addr: "module.m.t.x"}, false},
+		{state.Subject{Kind: state.AllWithin, Addr: "module.m.t.x", Within: `module.m["a"]`}, false},
+		{state.Subject{Kind: state.Dependents, Addr: "t.net"}, false},
+		{state.Subject{Kind: state.OneOutput, Addr: "o"}, true},
+		{state.Subject{Kind: state.OneCheck, Addr: "check.c"}, true},
+	} {
+		s := &shelf{State: state.New()}
+		p, _ := New(cfg, []addr.Target{target(t, "t.many")}, plan.Normal, s.fetch)
+		if _, err := p.Relied(t.Context(), relied(row.s)); err != nil || (len(s.asked) == 0) != row.read {
+			t.Errorf("%s: got %v, %v, want read before: %t", row.s.Key(), s.asked, err, row.read)
+		}
+	}
+	s := &shelf{State: state.New()}
+	p, _ := New(cfg, []addr.Target{target(t, "t.last")}, plan.Normal, s.fetch)
+	if _, err := p.Relied(t.Context(), relied(state.Subject{Kind: state.AllWithin, Addr: "module.m.t.x"}, state.Subject{Kind: state.AllWithin, Addr: "module.m.t.x", Within: `module.m["a"]`})); err != nil || len(s.asked) > 0 {
+		t.Errorf("modules that were read: got %v, %v, want nothing", s.asked, err)
+	}
+}
+
+// TestGrowing adds objects that were read later to all states of an attempt.
+func TestGrowing(t *testing.T) {
+	cfg := compile(t, network, inner)
+	s := &shelf{State: state.New()}
+	s.put(t, "t.user", "t.many")
+	s.put(t, "t.other")
+	attempt := func() (*Growing, *diag.List) {
+		s.err = nil
+		p, _ := New(cfg, []addr.Target{target(t, "t.many")}, plan.Normal, s.fetch)
+		stored, prior, diags := state.New(), state.New(), &diag.List{}
+		return &Growing{Part: p, Plan: &plan.Plan{Base: stored}, Report: func(d diag.List) { *diags = append(*diags, d...) }, Stored: &stored, Prior: &prior}, diags
+	}
+	holds := func(g *Growing, want string) {
+		t.Helper()
+		for i, st := range []*state.State{*g.Stored, *g.Prior, g.Plan.Base} {
+			if got := names(st); got != want {
+				t.Errorf("state %d: got %q, want %q", i, got, want)
+			}
+		}
+	}
+	many := addr.Object{Instance: instance(t, "t.many[1]")}
+
+	g, _ := attempt()
+	if !g.Gone(t.Context(), []addr.Object{many}) || g.Gone(t.Context(), []addr.Object{many}) {
+		t.Error("dependents of destroyed objects: want them once")
+	}
+	holds(g, "")
+	if !g.Missed(t.Context()) {
+		t.Error("got no other attempt, want one")
+	}
+	holds(g, "t.user")
+
+	for _, action := range []plan.Action{plan.Delete, plan.DeleteThenCreate, plan.Update} {
+		g, _ = attempt()
+		g.Plan.Changes = []*plan.Change{{Addr: many.Instance, Action: action}}
+		g.Made(t.Context())
+		if holds(g, map[bool]string{true: "", false: "t.user"}[action == plan.Update]); g.Missed(t.Context()) {
+			t.Error("got another attempt, want none")
+		}
+	}
+
+	g, _ = attempt()
+	scope := &state.Scope{Relied: map[state.Subject]state.RowSet{{Kind: state.OneInstance, Addr: "t.other"}: nil}}
+	if !g.Relied(t.Context(), scope) || g.Relied(t.Context(), scope) {
+		t.Error("rows of the scope: want them once")
+	}
+	holds(g, "t.other")
+
+	for i, f := range []func(*Growing) bool{
+		func(g *Growing) bool { return g.Gone(t.Context(), []addr.Object{many}) },
+		func(g *Growing) bool { return g.Relied(t.Context(), scope) },
+		func(g *Growing) bool {
+			g.Part.LookAll(true)
+			return g.Missed(t.Context())
+		},
+	} {
+		g, diags := attempt()
+		s.err = errors.New("lost")
+		if f(g) || !diags.HasErrors() {
+			t.Errorf("failure %d: got %v, want an error", i, *diags)
+		}
+	}
+}
+
+// TestSuffices refuses a part with an object that a moved block takes elsewhere, or with computed values that
+// are not stored.
+func TestSuffices(t *testing.T) {
+	cfg := compile(t, network+"moved {\n from = t.former\n to = t.net\n}\nmoved {\n from = t.many\n to = t.many[0]\n}\n", inner)
+	if _, first := New(cfg, []addr.Target{target(t, "t.net")}, plan.Normal, nil); len(first.Targets) != 2 || first.Targets[1].String() != "t.former" {
+		t.Errorf("targets: got %v, want t.net and t.former", first.Targets)
+	}
+	for text, want := range map[string]bool{"t.net": true, "t.former": false, "t.many[1]": true, "t.many": false} {
+		s := &shelf{State: state.New()}
+		s.put(t, text)
+		if got := Suffices(cfg, s.State); got != want {
+			t.Errorf("%s: got %v, want %v", text, got, want)
+		}
+	}
+	st := state.New()
+	st.SetObject(addr.Object{Instance: instance(t, "t.net")}, &state.Object{Withheld: []state.Withheld{{Computed: true}}}, addr.ProviderConfig{})
+	if Suffices(cfg, st) {
+		t.Error("with a computed value: got true, want false")
+	}
+	if !Possible(cfg) {
+		t.Error("a configuration without computed ephemeral attributes: got false, want true")
+	}
+}
+
+// TestMade has the instances of the state that a plan was made of, and of its changes.
+func TestMade(t *testing.T) {
+	s := &shelf{State: state.New()}
+	s.put(t, "t.a")
+	got := keys(Made(&plan.Plan{Base: s.State, Changes: []*plan.Change{{Addr: instance(t, "t.b"), PrevAddr: instance(t, "t.c")}}}))
+	if diff := cmp.Diff([]string{"t.a", "t.b", "t.c"}, got); diff != "" {
+		t.Errorf("want(-) got(+):\n%s", diff)
+	}
+}
