@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/gone"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/scope"
 	"github.com/mayfly-iac/mayfly/internal/engine/scrub"
@@ -147,7 +148,7 @@ func (p *planner) makePlan() (again bool) {
 	p.reportInterrupt()
 	p.collect()
 	p.restrict.warnUnmatched()
-	p.orphans.warnForgotten()
+	p.run.Report(gone.Forgotten(p.plan))
 	p.run.Report(withheld.TakenOut(p.plan))
 	if p.req.RequireEphemeral {
 		p.run.Report(withheld.StoresSensitive(p.plan, p.providers.Loaded))
