@@ -29,6 +29,7 @@ type orphan struct {
 	reason   plan.Reason
 	kept     bool // is only refreshed: the instances of its block are not known
 	leftOut  bool // by -target, with its block: whether the configuration declares it is to be found out
+	due      bool // was left to this plan by an earlier round
 }
 
 // stored lists the objects of the state. Whether the configuration still declares it is decided step by step,
@@ -147,8 +148,8 @@ func (or *orphanPlanner) queue(pool *future.Pool, t *future.Task, resources []ad
 			uses = append(uses, u)
 		}
 		or.pool.Claim(uses...)
-		if o.obj.Deposed == addr.Current && or.planner.req.Mode != plan.Destroy && !o.kept {
-			o.reason = or.whyGone(o)
+		if o.obj.Deposed == addr.Current && or.planner.req.Mode != plan.Destroy && !o.kept && !o.leftOut {
+			o.reason = or.run.WhyGone(o.obj.Instance)
 		}
 		pool.GoRanked(or.expected(o.obj.Instance, event.OpPlan), func(t *future.Task) {
 			defer or.pool.Waive(uses...)
@@ -188,19 +189,11 @@ func (or *orphanPlanner) find(resources []addr.AbsResource) (found []*orphan) {
 				found = append(found, &orphan{obj: addr.Object{Instance: a}, stored: in.Current, provider: in.Provider, kept: true})
 			}
 			for _, key := range in.DeposedKeys() {
-				found = append(found, &orphan{obj: addr.Object{Instance: a, Deposed: key}, stored: in.Deposed[key], provider: in.Provider})
+				found = append(found, &orphan{obj: addr.Object{Instance: a, Deposed: key}, stored: in.Deposed[key], provider: in.Provider, due: or.planner.req.Memory.Replaced(a)})
 			}
 		}
 	}
 	return found
-}
-
-// whyGone returns why the configuration does not declare the orphan.
-func (or *orphanPlanner) whyGone(o *orphan) plan.Reason {
-	if o.leftOut {
-		return or.blocks.Why(o.obj.Instance)
-	}
-	return or.run.WhyGone(o.obj.Instance)
 }
 
 // unresolved reports whether the instances of the resource are unknown.
@@ -218,7 +211,7 @@ func (or *orphanPlanner) choose(t *future.Task, found []*orphan) []*orphan {
 	objects := make([]selection.Object, len(found))
 	for i, o := range found {
 		objects[i] = selection.Object{
-			Addr: o.obj.Instance, Declared: or.blocks.Deps(t, o.obj.Instance), Recorded: o.stored.Dependencies, Kept: or.departsWithExcluded(t, o), Stays: o.kept,
+			Addr: o.obj.Instance, Declared: or.blocks.Deps(t, o.obj.Instance), Recorded: o.stored.Dependencies, Kept: or.departsWithExcluded(t, o), Stays: o.kept, Due: o.due,
 		}
 	}
 	var out []*orphan
@@ -234,12 +227,13 @@ func (or *orphanPlanner) choose(t *future.Task, found []*orphan) []*orphan {
 // them all if nothing that they could depend on is destroyed.
 func (or *orphanPlanner) withoutDeclared(t *future.Task, found []*orphan) []*orphan {
 	destroys := slices.ContainsFunc(found, func(o *orphan) bool {
-		return !o.kept && !o.leftOut && or.planner.selection.Selects(o.obj.Instance)
+		return !o.kept && !o.leftOut && (o.due || or.planner.selection.Selects(o.obj.Instance))
 	})
 	return slices.DeleteFunc(found, func(o *orphan) bool {
 		if !o.leftOut || !destroys {
 			return o.leftOut
 		}
+		o.reason = or.blocks.Why(o.obj.Instance)
 		declared, known := or.blocks.Declare(t, o.obj.Instance)
 		return declared || !known
 	})

@@ -14,6 +14,7 @@ type Object struct {
 	Recorded []addr.ConfigResource // its dependencies by the state
 	Kept     bool                  // stays because of an object it uses, whatever the options say of its address
 	Stays    bool                  // is listed without being destroyed, so that no dependents go with it
+	Due      bool                  // is to be destroyed even if -target does not select it
 }
 
 // Destroys reports, for each of the objects to be destroyed, whether -target and -exclude ask for it.
@@ -24,7 +25,7 @@ func (s *Selection) Destroys(found []Object) []bool {
 	var take, keep []int
 	for i := range found {
 		g.add(i, &found[i])
-		if !found[i].Stays && (s.targets.Empty() || s.targets.Selects(found[i].Addr)) {
+		if !found[i].Stays && (found[i].Due || s.targets.Empty() || s.targets.Selects(found[i].Addr)) {
 			take = append(take, i)
 		}
 		if found[i].Kept || s.excludes.Selects(found[i].Addr) {

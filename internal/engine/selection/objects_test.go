@@ -41,7 +41,7 @@ func TestDestroysAgainstModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		found := make([]Object, len(instances))
 		for i, a := range instances {
-			found[i] = Object{Addr: a, Kept: rapid.IntRange(0, 9).Draw(rt, "kept") == 0, Stays: rapid.IntRange(0, 9).Draw(rt, "stays") == 0}
+			found[i] = Object{Addr: a, Kept: rapid.IntRange(0, 9).Draw(rt, "kept") == 0, Stays: rapid.IntRange(0, 9).Draw(rt, "stays") == 0, Due: rapid.IntRange(0, 9).Draw(rt, "due") == 0}
 			for range rapid.IntRange(0, 2).Draw(rt, "deps") {
 				on := rapid.SampledFrom(instances).Draw(rt, "on")
 				switch rapid.IntRange(0, 2).Draw(rt, "how") {
@@ -73,7 +73,7 @@ func TestDestroysAgainstModel(t *testing.T) {
 		}
 		repeat(func(user, used int) { kept[used] = kept[used] || kept[user] })
 		for i, o := range found {
-			taken[i] = !kept[i] && !o.Stays && (s.targets.Empty() || s.targets.Selects(o.Addr))
+			taken[i] = !kept[i] && !o.Stays && (o.Due || s.targets.Empty() || s.targets.Selects(o.Addr))
 		}
 		repeat(func(user, used int) { taken[user] = !kept[user] && (taken[user] || taken[used]) })
 		for i, o := range found {
