@@ -161,8 +161,8 @@ func (or *orphanPlanner) queue(pool *future.Pool, t *future.Task, resources []ad
 	}
 }
 
-// find returns the orphans of resources, with the objects that may be some, and drops the state's records of data sources that are no
-// longer declared: that needs no provider.
+// find returns the orphans of resources, with the objects that may be some, and drops the state's records of
+// data sources that are no longer declared: that needs no provider.
 func (or *orphanPlanner) find(resources []addr.AbsResource) (found []*orphan) {
 	or.planner.mu.Lock()
 	defer or.planner.mu.Unlock()
@@ -223,8 +223,8 @@ func (or *orphanPlanner) choose(t *future.Task, found []*orphan) []*orphan {
 	return out
 }
 
-// withoutDeclared drops the objects which the configuration declares in blocks that -target leaves out. It drops
-// them all if nothing that they could depend on is destroyed.
+// withoutDeclared drops the objects which the configuration declares in blocks that -target leaves out. It
+// drops all objects of these blocks if nothing is destroyed that they could depend on.
 func (or *orphanPlanner) withoutDeclared(t *future.Task, found []*orphan) []*orphan {
 	destroys := slices.ContainsFunc(found, func(o *orphan) bool {
 		return !o.kept && !o.leftOut && (o.due || or.planner.selection.Selects(o.obj.Instance))

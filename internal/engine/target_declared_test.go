@@ -69,7 +69,8 @@ func TestTargetLeavesDeclared(t *testing.T) {
 		"one of them is left out": {keys(`["b"]`), command{targets: []string{"sim_thing.each"}, excludes: []string{"module.n"}}, nil},
 		"keys of others cannot be found": {
 			strings.Replace(keys(`["b"]`), "length([\"b\"])", `length(file(sim_thing.each["b"].id))`, 1),
-			command{targets: []string{"sim_thing.each"}}, []string{deleteA, `sim_thing.many["m-a"] delete delete_because_each_key`},
+			command{targets: []string{"sim_thing.each"}},
+			[]string{deleteA, `sim_thing.many["m-a"] delete delete_because_each_key`},
 		},
 		"the block is removed": {
 			"resource \"sim_thing\" \"plain\" { name = \"plain\" }", command{targets: []string{"sim_thing.each"}}, []string{
@@ -138,8 +139,8 @@ resource "sim_thing" "old" {
 	w.ok(command{targets: []string{"sim_thing.user"}, mode: plan.Destroy, planOnly: true}).plans("sim_thing.user delete")
 }
 
-// TestTargetFinishesReplacement destroys in a later round of a run what the first one left of a replacement,
-// although -target does not select it: the first round made the replacement for the sake of what it selects.
+// TestTargetFinishesReplacement destroys in a later round of a run the object that the first one has replaced
+// and left, although -target does not select it: it was replaced for the sake of a selected one.
 func TestTargetFinishesReplacement(t *testing.T) {
 	t.Parallel()
 	text := func(base string) string {

@@ -9,8 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// Blocks answers what the configuration declares for objects of the state, also in blocks that a plan does not
-// visit. It evaluates them in a run of its own, so that nothing gets into the plan for the sake of an answer.
+// Blocks has the declarations of the configuration for objects of the state, also in blocks that a plan does
+// not visit. It evaluates them in a run of its own, so that nothing gets into the plan for their sake.
 type Blocks struct {
 	run func() *eval.Run
 }
@@ -18,8 +18,8 @@ type Blocks struct {
 // NewBlocks returns a Blocks that evaluates in the run that start returns. It is started when it is needed.
 func NewBlocks(start func() *eval.Run) Blocks { return Blocks{sync.OnceValue(start)} }
 
-// Declare reports whether the configuration declares the instance. known is false if the keys of its block, or
-// of a module call around it, are not known.
+// Declare reports whether the configuration declares the instance. known is false if the keys of its block,
+// or of a module call around it, are not known.
 func (b Blocks) Declare(t *future.Task, a addr.Instance) (declared, known bool) {
 	in, known := b.run().Find(t, a)
 	return in != nil, known
@@ -28,7 +28,8 @@ func (b Blocks) Declare(t *future.Task, a addr.Instance) (declared, known bool) 
 // Why returns why the configuration does not declare an instance.
 func (b Blocks) Why(a addr.Instance) plan.Reason { return b.run().WhyGone(a) }
 
-// Deps returns the dependencies that the configuration declares for an instance, nil if it has no block for it.
+// Deps returns the dependencies that the configuration declares for an instance, nil if it has no block for
+// it.
 func (b Blocks) Deps(t *future.Task, a addr.Instance) []plan.Dep {
 	run := b.run()
 	if !run.Declared(a) {

@@ -19,7 +19,8 @@ type Object struct {
 
 // Destroys reports, for each of the objects to be destroyed, whether -target and -exclude ask for it.
 // Dependents of a targeted object are destroyed with it, since they could not live without; dependencies of
-// an excluded object stay with it, and then there is no reason to destroy what else depends on them. Its cost is linear in the objects and their dependencies.
+// an excluded object stay with it, and then take no other dependents along. Its cost is linear in the objects
+// and their dependencies.
 func (s *Selection) Destroys(found []Object) []bool {
 	g := newObjectGraph(found)
 	var take, keep []int
