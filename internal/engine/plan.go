@@ -120,7 +120,6 @@ func (p *planner) makePlan() (again bool) {
 	if p.run.Diags.HasErrors() {
 		return false
 	}
-	p.data.declareChecks()
 	pool := future.NewPool(p.workers())
 	p.imports.queue(pool)
 	if p.req.Mode == plan.Destroy {
@@ -370,6 +369,7 @@ func (p *planner) collect() {
 	slices.SortFunc(p.plan.Outputs, func(a, b *plan.OutputChange) int { return strings.Compare(a.Name, b.Name) })
 	p.dropWriteOnly()
 	p.plan.Prior = p.prior
+	p.data.declareChecks()
 	p.plan.Checks = p.run.Checks.Results()
 	p.plan.SpreadReplaceOrder()
 	if _, diags := p.plan.Steps(); diags.HasErrors() && !p.run.Diags.HasErrors() {
