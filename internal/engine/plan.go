@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/gone"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/scope"
 	"github.com/mayfly-iac/mayfly/internal/engine/scrub"
@@ -123,7 +124,6 @@ func (p *planner) makePlan() (again bool) {
 	if p.run.Diags.HasErrors() {
 		return false
 	}
-	p.data.declareChecks()
 	pool := future.NewPool(p.workers())
 	p.imports.queue(pool)
 	if p.req.Mode == plan.Destroy {
@@ -151,7 +151,7 @@ func (p *planner) makePlan() (again bool) {
 	p.reportInterrupt()
 	p.collect()
 	p.restrict.warnUnmatched()
-	p.orphans.warnForgotten()
+	p.run.Report(gone.Forgotten(p.plan))
 	p.run.Report(withheld.TakenOut(p.plan))
 	if p.req.RequireEphemeral {
 		p.run.Report(withheld.StoresSensitive(p.plan, p.providers.Loaded))
@@ -365,6 +365,7 @@ func (p *planner) collect() {
 	p.rows.Made(p.ctx)
 	p.dropWriteOnly()
 	p.plan.Prior = p.prior
+	p.data.declareChecks()
 	p.plan.Checks = p.run.Checks.Results()
 	p.plan.SpreadReplaceOrder()
 	if _, diags := p.plan.Steps(); diags.HasErrors() && !p.run.Diags.HasErrors() {

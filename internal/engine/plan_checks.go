@@ -15,11 +15,11 @@ func (da *dataPlanner) checksDue() bool {
 	return da.planner.req.Mode != plan.Destroy && !da.planner.selection.Restricted()
 }
 
-// declareChecks makes every check block part of the plan's results, also those that this plan does not
-// evaluate or that no module instance has.
+// declareChecks makes every check block part of the plan's results, also those that this plan has not
+// evaluated or that no module instance has. Where something is deferred, these may be the same.
 func (da *dataPlanner) declareChecks() {
 	status := state.CheckUnknown
-	if da.checksDue() {
+	if da.checksDue() && da.planner.deferral.set.Empty() {
 		status = state.CheckPass
 	}
 	da.run.DeclareChecks(status)

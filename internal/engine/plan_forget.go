@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -46,9 +43,9 @@ func (or *orphanPlanner) forgets(t *future.Task, o *orphan) (forget bool) {
 // declaredOne reports whether the configuration declares exactly this instance. An unknown one counts as not
 // declared.
 func (or *orphanPlanner) declaredOne(t *future.Task, a addr.Instance) bool {
-	if or.planner.req.Mode == plan.Destroy {
-		in, _ := or.run.Find(t, a)
-		return in != nil
+	if or.planner.req.Mode == plan.Destroy || !or.planner.selection.Touches(a.Abs()) {
+		declared, _ := or.blocks.Declare(t, a)
+		return declared
 	}
 	or.planner.mu.Lock()
 	defer or.planner.mu.Unlock()
@@ -107,29 +104,4 @@ func (p *planner) checkArguments(t *future.Task, of provisioners, self cty.Value
 		ok = ok && !diags.HasErrors()
 	}
 	return ok
-}
-
-// maxForgottenShown bounds the list in a warning.
-const maxForgottenShown = 20
-
-// warnForgotten lists the objects that will no longer be managed. Other changes show the outcome for the
-// object; here the object goes on existing unmanaged, which must not be overlooked.
-func (or *orphanPlanner) warnForgotten() {
-	var names strings.Builder
-	n := 0
-	for _, c := range or.planner.plan.Changes {
-		if c.Action != plan.Forget {
-			continue
-		}
-		if n++; n <= maxForgottenShown {
-			fmt.Fprintf(&names, "\n  - %s", c.Object())
-		}
-	}
-	if n > maxForgottenShown {
-		fmt.Fprintf(&names, "\n  - and %d more", n-maxForgottenShown)
-	}
-	if n > 0 {
-		or.run.Report(diag.Warnf("Resource will be removed from the state",
-			"Applying this plan makes Mayfly forget these objects, which continue to exist:\n%s\n\nTo manage them again, import them.", names.String()))
-	}
 }

@@ -15,11 +15,27 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// storedRun returns a run that sees the objects as the state has them. Errors in it are none of the plan.
+// storedRun returns a run that sees the objects as the state has them.
 func storedRun(p *planner) *eval.Run {
+	return runAside(p, func(w *walk, t *future.Task, in *eval.Instance) cty.Value { return w.recorded(t, p.prior, in) })
+}
+
+// runAtHand is storedRun for while planning goes on. It asks no provider: an object in an old format is
+// unknown.
+func runAtHand(p *planner) *eval.Run {
+	return runAside(p, func(_ *walk, _ *future.Task, in *eval.Instance) cty.Value {
+		if v, ok := p.fromPrior(in); ok {
+			return v
+		}
+		return unknownObject(in)
+	})
+}
+
+// runAside returns a run beside the one of the plan. Errors in it are none of the plan.
+func runAside(p *planner, value func(*walk, *future.Task, *eval.Instance) cty.Value) *eval.Run {
 	w := p.fork(func(w *walk) *eval.Run {
-		stored := func(t *future.Task, in *eval.Instance) cty.Value { return w.recorded(t, p.prior, in) }
-		return w.newRun(p.req.Config, eval.Planning, stored, p.req.Variables, p.plan.Timestamp)
+		result := func(t *future.Task, in *eval.Instance) cty.Value { return value(w, t, in) }
+		return w.newRun(p.req.Config, eval.Planning, result, p.req.Variables, p.plan.Timestamp)
 	})
 	w.run.Diags = &diag.Collector{}
 	return w.run

@@ -6,6 +6,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/gone"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -16,6 +17,7 @@ import (
 type orphanPlanner struct {
 	*walk
 	planner *planner
+	blocks  gone.Blocks
 	stored  stored // set before any task starts
 }
 
@@ -26,6 +28,8 @@ type orphan struct {
 	provider addr.ProviderConfig
 	reason   plan.Reason
 	kept     bool // is only refreshed: the instances of its block are not known
+	leftOut  bool // by -target, with its block: whether the configuration declares it is to be found out
+	due      bool // was left to this plan by an earlier round
 }
 
 // stored lists the objects of the state. Whether the configuration still declares it is decided step by step,
@@ -144,7 +148,7 @@ func (or *orphanPlanner) queue(pool *future.Pool, t *future.Task, resources []ad
 			uses = append(uses, u)
 		}
 		or.pool.Claim(uses...)
-		if o.obj.Deposed == addr.Current && or.planner.req.Mode != plan.Destroy && !o.kept {
+		if o.obj.Deposed == addr.Current && or.planner.req.Mode != plan.Destroy && !o.kept && !o.leftOut {
 			o.reason = or.run.WhyGone(o.obj.Instance)
 		}
 		pool.GoRanked(or.expected(o.obj.Instance, event.OpPlan), func(t *future.Task) {
@@ -157,8 +161,8 @@ func (or *orphanPlanner) queue(pool *future.Pool, t *future.Task, resources []ad
 	}
 }
 
-// find returns the orphans of resources, and drops the state's records of data sources that are no
-// longer declared: that needs no provider.
+// find returns the orphans of resources, with the objects that may be some, and drops the state's records of
+// data sources that are no longer declared: that needs no provider.
 func (or *orphanPlanner) find(resources []addr.AbsResource) (found []*orphan) {
 	or.planner.mu.Lock()
 	defer or.planner.mu.Unlock()
@@ -169,9 +173,10 @@ func (or *orphanPlanner) find(resources []addr.AbsResource) (found []*orphan) {
 		}
 		_, unknown := or.planner.unknown[abs]
 		kept := or.planner.deferral.kept(abs)
+		leftOut := or.planner.req.Mode != plan.Destroy && !or.planner.selection.Touches(abs)
 		for _, key := range r.Keys() {
 			a, in := abs.Instance(key), r.Instances[key]
-			gone := !unknown && !declares(or.planner, a) && (!kept || or.planner.req.Mode == plan.Destroy)
+			gone := leftOut || !unknown && !declares(or.planner, a) && (!kept || or.planner.req.Mode == plan.Destroy)
 			if abs.Resource.Mode != addr.Managed {
 				if (gone || or.planner.req.Mode == plan.Destroy) && or.planner.selection.Selects(a) {
 					or.planner.prior.RemoveInstance(a)
@@ -179,12 +184,12 @@ func (or *orphanPlanner) find(resources []addr.AbsResource) (found []*orphan) {
 				continue
 			}
 			if gone && in.Current != nil {
-				found = append(found, &orphan{obj: addr.Object{Instance: a}, stored: in.Current, provider: in.Provider})
+				found = append(found, &orphan{obj: addr.Object{Instance: a}, stored: in.Current, provider: in.Provider, leftOut: leftOut})
 			} else if kept && in.Current != nil && !or.planner.req.SkipRefresh && or.planner.selection.Selects(a) {
 				found = append(found, &orphan{obj: addr.Object{Instance: a}, stored: in.Current, provider: in.Provider, kept: true})
 			}
 			for _, key := range in.DeposedKeys() {
-				found = append(found, &orphan{obj: addr.Object{Instance: a, Deposed: key}, stored: in.Deposed[key], provider: in.Provider})
+				found = append(found, &orphan{obj: addr.Object{Instance: a, Deposed: key}, stored: in.Deposed[key], provider: in.Provider, due: or.planner.req.Memory.Replaced(a)})
 			}
 		}
 	}
@@ -202,10 +207,11 @@ func (or *orphanPlanner) choose(t *future.Task, found []*orphan) []*orphan {
 	if !or.planner.selection.Restricted() {
 		return found
 	}
+	found = or.withoutDeclared(t, found)
 	objects := make([]selection.Object, len(found))
 	for i, o := range found {
 		objects[i] = selection.Object{
-			Addr: o.obj.Instance, Declared: or.declaredDeps(t, o), Recorded: o.stored.Dependencies, Kept: or.departsWithExcluded(t, o),
+			Addr: o.obj.Instance, Declared: or.blocks.Deps(t, o.obj.Instance), Recorded: o.stored.Dependencies, Kept: or.departsWithExcluded(t, o), Stays: o.kept, Due: o.due,
 		}
 	}
 	var out []*orphan
@@ -221,13 +227,20 @@ func (or *orphanPlanner) choose(t *future.Task, found []*orphan) []*orphan {
 	return out
 }
 
-// declaredDeps returns the dependencies that the configuration declares for the object, nil if it no longer
-// declares the object.
-func (or *orphanPlanner) declaredDeps(t *future.Task, o *orphan) []plan.Dep {
-	if !or.run.Declared(o.obj.Instance) {
-		return nil
-	}
-	return or.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key).Deps(t)
+// withoutDeclared drops the objects which the configuration declares in blocks that -target leaves out. It
+// drops all objects of these blocks if nothing is destroyed that they could depend on.
+func (or *orphanPlanner) withoutDeclared(t *future.Task, found []*orphan) []*orphan {
+	destroys := slices.ContainsFunc(found, func(o *orphan) bool {
+		return !o.kept && !o.leftOut && (o.due || or.planner.selection.Selects(o.obj.Instance))
+	})
+	return slices.DeleteFunc(found, func(o *orphan) bool {
+		if !o.leftOut || !destroys {
+			return o.leftOut
+		}
+		o.reason = or.blocks.Why(o.obj.Instance)
+		declared, known := or.blocks.Declare(t, o.obj.Instance)
+		return declared || !known
+	})
 }
 
 // departsWithExcluded reports whether the destroy-time provisioners of the object may use an ephemeral

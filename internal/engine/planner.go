@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/gone"
 	"github.com/mayfly-iac/mayfly/internal/engine/moves"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/part"
@@ -104,7 +105,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 	p.rows = part.Growing{Part: req.Part, Plan: p.plan, Stored: &p.req.State, Prior: &p.prior, Report: func(diags diag.List) { p.run.Report(diags) }}
 	p.order = planOrder{planner: p}
 	p.imports = importPlanner{walk: p.walk, planner: p}
-	p.orphans = orphanPlanner{walk: p.walk, planner: p}
+	p.orphans = orphanPlanner{walk: p.walk, planner: p, blocks: gone.NewBlocks(func() *eval.Run { return runAtHand(p) })}
 	p.data = dataPlanner{walk: p.walk, planner: p}
 	p.restrict = restriction{walk: p.walk, planner: p}
 	p.start = startState{walk: p.walk, planner: p}

@@ -85,6 +85,13 @@ func (m *Memory) Change(a addr.Instance) *plan.Change {
 	return m.changes[a]
 }
 
+// Replaced reports whether a round has replaced the object of an instance, and left the old one to a later
+// round.
+func (m *Memory) Replaced(a addr.Instance) bool {
+	c := m.Change(a)
+	return c != nil && c.KeepsReplaced
+}
+
 // Forget forgets an object that another run has changed between two rounds.
 func (m *Memory) Forget(o addr.Object) {
 	if m == nil {

@@ -13,29 +13,29 @@ type Object struct {
 	Declared []plan.Dep            // its dependencies by the configuration; nil if that does not declare it
 	Recorded []addr.ConfigResource // its dependencies by the state
 	Kept     bool                  // stays because of an object it uses, whatever the options say of its address
+	Stays    bool                  // is listed without being destroyed, so that no dependents go with it
+	Due      bool                  // is to be destroyed even if -target does not select it
 }
 
 // Destroys reports, for each of the objects to be destroyed, whether -target and -exclude ask for it.
 // Dependents of a targeted object are destroyed with it, since they could not live without; dependencies of
-// an excluded object stay with it. Its cost is linear in the objects and their dependencies.
+// an excluded object stay with it, and then take no other dependents along. Its cost is linear in the objects
+// and their dependencies.
 func (s *Selection) Destroys(found []Object) []bool {
 	g := newObjectGraph(found)
 	var take, keep []int
 	for i := range found {
 		g.add(i, &found[i])
-		if s.targets.Empty() || s.targets.Selects(found[i].Addr) {
+		if !found[i].Stays && (found[i].Due || s.targets.Empty() || s.targets.Selects(found[i].Addr)) {
 			take = append(take, i)
 		}
 		if found[i].Kept || s.excludes.Selects(found[i].Addr) {
 			keep = append(keep, i)
 		}
 	}
-	taken, kept := reachable(g.users, take), reachable(g.uses, keep)
-	out := make([]bool, len(found))
-	for i := range out {
-		out[i] = taken[i] && !kept[i]
-	}
-	return out
+	kept := reachable(g.uses, keep, nil)
+	taken := reachable(g.users, take, kept)
+	return taken[:len(found)]
 }
 
 // objectGraph says which objects depend on which. The first nodes are the objects by index; the others
@@ -94,19 +94,23 @@ func (g *objectGraph) add(i int, o *Object) {
 	}
 }
 
-// reachable returns the nodes that can be reached from the given ones, these included.
-func reachable(edges [][]int, from []int) []bool {
+// reachable returns the nodes that can be reached from the given ones, these included, without passing a node
+// of barred, which may be nil.
+func reachable(edges [][]int, from []int, barred []bool) []bool {
 	reached := make([]bool, len(edges))
-	queue := slices.Clone(from)
-	for _, n := range queue {
+	enters := func(n int) bool {
+		if reached[n] || barred != nil && barred[n] {
+			return false
+		}
 		reached[n] = true
+		return true
 	}
+	queue := slices.DeleteFunc(slices.Clone(from), func(n int) bool { return !enters(n) })
 	for len(queue) > 0 {
 		n := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
 		for _, next := range edges[n] {
-			if !reached[next] {
-				reached[next] = true
+			if enters(next) {
 				queue = append(queue, next)
 			}
 		}

@@ -41,7 +41,7 @@ func TestDestroysAgainstModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		found := make([]Object, len(instances))
 		for i, a := range instances {
-			found[i] = Object{Addr: a, Kept: rapid.IntRange(0, 9).Draw(rt, "kept") == 0}
+			found[i] = Object{Addr: a, Kept: rapid.IntRange(0, 9).Draw(rt, "kept") == 0, Stays: rapid.IntRange(0, 9).Draw(rt, "stays") == 0, Due: rapid.IntRange(0, 9).Draw(rt, "due") == 0}
 			for range rapid.IntRange(0, 2).Draw(rt, "deps") {
 				on := rapid.SampledFrom(instances).Draw(rt, "on")
 				switch rapid.IntRange(0, 2).Draw(rt, "how") {
@@ -58,22 +58,27 @@ func TestDestroysAgainstModel(t *testing.T) {
 		got := s.Destroys(found)
 		taken, kept := make([]bool, len(found)), make([]bool, len(found))
 		for i, o := range found {
-			taken[i] = s.targets.Empty() || s.targets.Selects(o.Addr)
 			kept[i] = o.Kept || s.LeavesOut(o.Addr)
 		}
-		for range found {
-			for i := range found {
-				for j := range found {
-					if dependsOn(&found[i], found[j].Addr) {
-						taken[i] = taken[i] || taken[j]
-						kept[j] = kept[j] || kept[i]
+		repeat := func(note func(user, used int)) {
+			for range found {
+				for i := range found {
+					for j := range found {
+						if dependsOn(&found[i], found[j].Addr) {
+							note(i, j)
+						}
 					}
 				}
 			}
 		}
+		repeat(func(user, used int) { kept[used] = kept[used] || kept[user] })
 		for i, o := range found {
-			if want := taken[i] && !kept[i]; got[i] != want {
-				rt.Errorf("%s: got %t, want %t", o.Addr, got[i], want)
+			taken[i] = !kept[i] && !o.Stays && (o.Due || s.targets.Empty() || s.targets.Selects(o.Addr))
+		}
+		repeat(func(user, used int) { taken[user] = !kept[user] && (taken[user] || taken[used]) })
+		for i, o := range found {
+			if got[i] != taken[i] {
+				rt.Errorf("%s: got %t, want %t", o.Addr, got[i], taken[i])
 			}
 		}
 	})

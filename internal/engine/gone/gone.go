@@ -1,0 +1,39 @@
+package gone
+
+import (
+	"sync"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// Blocks has the declarations of the configuration for objects of the state, also in blocks that a plan does
+// not visit. It evaluates them in a run of its own, so that nothing gets into the plan for their sake.
+type Blocks struct {
+	run func() *eval.Run
+}
+
+// NewBlocks returns a Blocks that evaluates in the run that start returns. It is started when it is needed.
+func NewBlocks(start func() *eval.Run) Blocks { return Blocks{sync.OnceValue(start)} }
+
+// Declare reports whether the configuration declares the instance. known is false if the keys of its block,
+// or of a module call around it, are not known.
+func (b Blocks) Declare(t *future.Task, a addr.Instance) (declared, known bool) {
+	in, known := b.run().Find(t, a)
+	return in != nil, known
+}
+
+// Why returns why the configuration does not declare an instance.
+func (b Blocks) Why(a addr.Instance) plan.Reason { return b.run().WhyGone(a) }
+
+// Deps returns the dependencies that the configuration declares for an instance, nil if it has no block for
+// it.
+func (b Blocks) Deps(t *future.Task, a addr.Instance) []plan.Dep {
+	run := b.run()
+	if !run.Declared(a) {
+		return nil
+	}
+	return run.Module(a.Module).Resource(a.Resource).Instance(a.Key).Deps(t)
+}

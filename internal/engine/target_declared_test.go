@@ -1,0 +1,226 @@
+package engine_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// usersOfEach has dependents of sim_thing.each, of several forms.
+const usersOfEach = `
+resource "sim_thing" "each" {
+  for_each = toset(KEYS)
+  name     = each.key
+}
+resource "sim_thing" "plain" {
+  name = "plain"
+  json = jsonencode([for e in sim_thing.each : e.id])
+}
+resource "sim_thing" "many" {
+  for_each = { for k in KEYS : "m-${k}" => sim_thing.each[k].id }
+  name     = each.key
+  json     = jsonencode(each.value)
+}
+module "n" {
+  source = "./n"
+  count  = length(KEYS)
+  ids    = [for e in sim_thing.each : e.id]
+}
+module "once" {
+  source = "./n"
+  ids    = [for e in sim_thing.each : e.id]
+}
+`
+
+// moduleN is the module in usersOfEach.
+const moduleN = prelude + `
+variable "ids" {}
+resource "sim_thing" "db" {
+  name = "db"
+  json = jsonencode(var.ids)
+}`
+
+// TestTargetLeavesDeclared destroys selected objects on which others depend. The ones that the configuration
+// declares stay, and the others go along.
+func TestTargetLeavesDeclared(t *testing.T) {
+	t.Parallel()
+	keys := func(keys string) string { return strings.ReplaceAll(usersOfEach, "KEYS", keys) }
+	ownKeys := strings.Replace(keys(`["a", "b"]`), `toset(["a", "b"])`, `toset(["b"])`, 1)
+	deleteA := `sim_thing.each["a"] delete delete_because_each_key`
+	for name, c := range map[string]struct {
+		after string
+		cmd   command
+		want  []string
+	}{
+		"a key is removed":      {ownKeys, command{targets: []string{"sim_thing.each"}}, []string{deleteA}},
+		"that key":              {ownKeys, command{targets: []string{`sim_thing.each["a"]`}}, []string{deleteA}},
+		"only refreshed":        {ownKeys, command{targets: []string{"sim_thing.each"}, mode: plan.RefreshOnly}, nil},
+		"others are not chosen": {keys(`["b"]`), command{targets: []string{`sim_thing.each["b"]`}}, nil},
+		"keys of others are removed": {keys(`["b"]`), command{targets: []string{"sim_thing.each"}}, []string{
+			deleteA, `sim_thing.many["m-a"] delete delete_because_each_key`, "module.n[1].sim_thing.db delete delete_because_no_module",
+		}},
+		"one of them is left out": {keys(`["b"]`), command{targets: []string{"sim_thing.each"}, excludes: []string{"module.n"}}, nil},
+		"keys of others cannot be found": {
+			strings.Replace(keys(`["b"]`), "length([\"b\"])", `length(file(sim_thing.each["b"].id))`, 1),
+			command{targets: []string{"sim_thing.each"}},
+			[]string{deleteA, `sim_thing.many["m-a"] delete delete_because_each_key`},
+		},
+		"the block is removed": {
+			"resource \"sim_thing\" \"plain\" { name = \"plain\" }", command{targets: []string{"sim_thing.each"}}, []string{
+				`sim_thing.each["a"] delete delete_because_no_resource_config`, `sim_thing.each["b"] delete delete_because_no_resource_config`,
+				`sim_thing.many["m-a"] delete delete_because_no_resource_config`, `sim_thing.many["m-b"] delete delete_because_no_resource_config`,
+				"module.n[0].sim_thing.db delete delete_because_no_resource_config", "module.n[1].sim_thing.db delete delete_because_no_resource_config",
+				"module.once.sim_thing.db delete delete_because_no_resource_config",
+			},
+		},
+		"destroying": {keys(`["a", "b"]`), command{targets: []string{`sim_thing.many["m-a"]`, "module.n[1]"}, mode: plan.Destroy}, []string{
+			`sim_thing.many["m-a"] delete`, "module.n[1].sim_thing.db delete",
+		}},
+		"destroying with dependents": {keys(`["a", "b"]`), command{targets: []string{`sim_thing.each["a"]`}, mode: plan.Destroy}, []string{
+			`sim_thing.each["a"] delete`, `sim_thing.many["m-a"] delete`, `sim_thing.many["m-b"] delete`, "sim_thing.plain delete",
+			"module.n[0].sim_thing.db delete", "module.n[1].sim_thing.db delete", "module.once.sim_thing.db delete",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, keys(`["a", "b"]`))
+			w.file("n/main.tf", moduleN)
+			w.ok(command{})
+			w.config(c.after)
+			c.cmd.planOnly = true
+			w.ok(c.cmd).plans(c.want...)
+		})
+	}
+}
+
+// TestTargetEvaluatesNothingElse plans an object whose change makes the instances of others unknown.
+func TestTargetEvaluatesNothingElse(t *testing.T) {
+	t.Parallel()
+	text := func(base, each string) string {
+		return `
+resource "sim_thing" "base" {
+  name       = "base"
+  replace_me = "` + base + `"
+  lifecycle { create_before_destroy = true }
+}
+resource "sim_thing" "each" {
+  for_each = toset(` + each + `)
+  name     = each.key
+}
+resource "sim_thing" "user" {
+  name = "user"
+  json = jsonencode([for e in sim_thing.each : e.id])
+}
+resource "sim_thing" "old" {
+  name = "old"
+  json = jsonencode([for e in sim_thing.each : e.id])
+}`
+	}
+	const unknown = `[sim_thing.base.id != "" ? "k" : "l"]`
+	w := newWorld(t, text("1", unknown))
+	w.ok(command{targets: []string{"sim_thing.base"}})
+	w.ok(command{})
+	w.config(text("2", unknown))
+	w.ok(command{targets: []string{"sim_thing.base"}, planOnly: true}).plans("sim_thing.base create-delete replace_because_cannot_update")
+	w.ok(command{targets: []string{"sim_thing.base"}, deferral: true}).did("create base", "delete base")
+	w.config(strings.Split(text("3", unknown), `resource "sim_thing" "old"`)[0])
+	// Nothing is destroyed for the sake of objects that are only read.
+	w.ok(command{targets: []string{"sim_thing.each"}, deferral: true}).did("create base")
+	w.has("sim_thing.base", "sim_thing.base deposed", `sim_thing.each["k"]`, "sim_thing.old", "sim_thing.user")
+	// Nor is anything refused because of objects that do not exist.
+	w.config(text("3", `[sim_thing.fresh.id]`) + "\nresource \"sim_thing\" \"fresh\" { name = \"fresh\" }")
+	w.ok(command{targets: []string{"sim_thing.user"}, mode: plan.Destroy, planOnly: true}).plans("sim_thing.user delete")
+}
+
+// TestTargetFinishesReplacement destroys in a later round of a run the object that the first one has replaced
+// and left, although -target does not select it: it was replaced for the sake of a selected one.
+func TestTargetFinishesReplacement(t *testing.T) {
+	t.Parallel()
+	text := func(base string) string {
+		return `
+resource "sim_thing" "base" {
+  name       = "base"
+  replace_me = "` + base + `"
+  lifecycle { create_before_destroy = true }
+}
+resource "sim_thing" "each" {
+  for_each = toset([sim_thing.base.id])
+  name     = "each-${each.key}"
+}
+resource "sim_thing" "user" {
+  name = "user"
+  json = jsonencode([for e in sim_thing.each : e.id])
+}
+resource "sim_thing" "alone" {
+  name = "alone"
+  json = jsonencode(sim_thing.base.id)
+}`
+	}
+	w := newWorld(t, text("1"))
+	w.ok(command{deferral: true})
+	w.ok(command{})
+	w.config(text("2"))
+	c := command{targets: []string{"sim_thing.user"}, deferral: true, memory: rounds.New(time.Now())}
+	w.ok(c).did("create base")
+	w.ok(c).didInAnyOrder("create each-base-2", "update user", "delete each-base-1", "delete base")
+	w.has("sim_thing.alone", "sim_thing.base", `sim_thing.each["base-2"]`, "sim_thing.user")
+}
+
+// TestTargetDestroysWhatAllDestroys holds for any configuration and target: an object that a plan of
+// everything leaves alone stays, and the plan succeeds.
+func TestTargetDestroysWhatAllDestroys(t *testing.T) {
+	t.Parallel()
+	const blocks = 3
+	text := func(rt *rapid.T, refs []int, removable bool) string {
+		var out strings.Builder
+		for i, ref := range refs {
+			if removable && rapid.IntRange(0, 4).Draw(rt, "removed") == 0 {
+				break // with all that depends on it
+			}
+			repeat, json := "", "null"
+			if ref >= 0 {
+				json = fmt.Sprintf("jsonencode(values(sim_thing.r%d)[*].id)", ref)
+			}
+			keys := rapid.SampledFrom([]string{`["a", "b"]`, `["a"]`, `["b"]`}).Draw(rt, "keys")
+			if ref >= 0 && rapid.Bool().Draw(rt, "same keys") {
+				keys = fmt.Sprintf("keys(sim_thing.r%d)", ref)
+			}
+			repeat = "for_each = toset(" + keys + ")"
+			fmt.Fprintf(&out, "resource \"sim_thing\" \"r%d\" {\n  %s\n  name = \"r%d-${each.key}\"\n  json = %s\n}\n", i, repeat, i, json)
+		}
+		return out.String()
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		refs := make([]int, blocks)
+		for i := range refs {
+			refs[i] = rapid.IntRange(-1, i-1).Draw(rt, "ref")
+		}
+		w := newWorld(t, text(rt, refs, false))
+		w.ok(command{})
+		w.config(text(rt, refs, true))
+		deletes := func(c command) (out []string) {
+			c.planOnly = true
+			for _, line := range w.ok(c).actions() {
+				if strings.Contains(line, " delete") {
+					out = append(out, line)
+				}
+			}
+			return out
+		}
+		all := deletes(command{})
+		for i := range blocks {
+			for _, line := range deletes(command{targets: []string{fmt.Sprintf("sim_thing.r%d", i)}}) {
+				if !slices.Contains(all, line) {
+					rt.Errorf("with -target=sim_thing.r%d, got %q, want one of %q", i, line, all)
+				}
+			}
+		}
+	})
+}
