@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
+	"github.com/mayfly-iac/mayfly/plan"
 )
 
 // defers checks the deferrals of the plan, as "ADDRESS ACTION REASON" and the addresses that it waits for.
@@ -132,6 +133,32 @@ output "o" { value = sim_thing.late.id }`
 		"sim_thing.later create provider_config_unknown sim_thing.base",
 	)
 	w.ok(command{deferral: true}).defers().didInAnyOrder("delete late", "create late")
+}
+
+// TestDeferredProviderKey has an object choose the provider instance of a module, in the call of the module
+// around it.
+func TestDeferredProviderKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+resource "sim_thing" "base" { name = "base" }
+provider "sim" {
+  alias    = "r"
+  for_each = toset(["base-1", "b"])
+  region   = each.key
+}
+module "m" {
+  source    = "./m"
+  providers = { sim = sim.r[sim_thing.base.id] }
+}
+output "x" { value = sim_thing.base.id }`)
+	w.file("m/main.tf", prelude+`
+module "n" { source = "./n" }`)
+	w.file("m/n/main.tf", prelude+`
+resource "sim_thing" "in" { name = "in" }`)
+	w.ok(command{deferral: true}).defers("module.m.module.n.sim_thing.in create provider_config_unknown sim_thing.base")
+	w.ok(command{deferral: true}).defers().did("create in")
+	w.ok(command{}).did()
+	w.ok(command{mode: plan.Destroy}).did("delete in", "delete base")
 }
 
 func TestDeferredImport(t *testing.T) {
