@@ -149,7 +149,7 @@ func planInvocation(p *planner, t *future.Task, action *eval.Instance, inv *plan
 		po := action.Provider(t)
 		defer func() {
 			if why := p.deferral.answered(t, s, &op, po, deps); !ok && why != nil {
-				p.deferral.withTrigger(inv, *why)
+				p.deferral.withTrigger(inv, later{plan.DeferredPrereq, why.waits})
 			}
 		}()
 		if po == nil || !op.Use(s.Provider(t, po, action.Addr()), po.Addr) {

@@ -104,7 +104,7 @@ func (da *dataPlanner) putOff(t *future.Task, op *objectOp, in *eval.Instance, d
 		da.planner.deferral.set.AddSilent(in.Addr())
 		return
 	}
-	da.planner.deferral.declared(t, op, in, deps, why)
+	da.planner.deferral.declared(t, op, in, deps, why, nil)
 }
 
 // dataRead reads one data source.

@@ -40,16 +40,26 @@ type attempts struct {
 // until that is known.
 func partial(p *planner) bool { return p.selection.Restricted() || p.req.AllowDeferral }
 
-// refresh reads a real object, unless an earlier attempt has. Only a plan that may defer objects makes
-// another attempt. Others do not keep the object, which would take a quarter of their memory.
+// imported imports an object, unless an earlier attempt has.
+func (de *deferrer) imported(op *objectOp, target *object.ImportTarget, meta cty.Value) (object.Prior, bool) {
+	return de.once(op, func() (object.Prior, bool) { return target.Import(&op.Op, meta) })
+}
+
+// refresh reads a real object, unless an earlier attempt has.
 func (de *deferrer) refresh(op *objectOp, loaded object.Prior, meta cty.Value) (object.Prior, bool) {
+	return de.once(op, func() (object.Prior, bool) { return op.Refresh(loaded, meta) })
+}
+
+// once calls read, unless an earlier attempt has. Only a plan that may defer objects makes another attempt.
+// Others do not keep the object, which would take a quarter of their memory.
+func (de *deferrer) once(op *objectOp, read func() (object.Prior, bool)) (object.Prior, bool) {
 	de.planner.mu.Lock()
 	pr, known := de.attempts.refreshed[op.Obj]
 	de.planner.mu.Unlock()
 	if known {
 		return pr, true
 	}
-	pr, ok := op.Refresh(loaded, meta)
+	pr, ok := read()
 	if ok && de.planner.req.AllowDeferral {
 		de.planner.mu.Lock()
 		defer de.planner.mu.Unlock()
@@ -164,8 +174,8 @@ func recordedInCalls(deps []plan.Dep, recorded []addr.ConfigResource) (out []pla
 }
 
 // declared defers an instance that the configuration declares: as far as that is known, it is created, read,
-// or the object that the state has.
-func (de *deferrer) declared(t *future.Task, op *objectOp, in *eval.Instance, deps []plan.Dep, why later) {
+// imported, or the object that the state has.
+func (de *deferrer) declared(t *future.Task, op *objectOp, in *eval.Instance, deps []plan.Dep, why later, importing *plan.Importing) {
 	cfg, diags := in.EvalBody(t, eval.NewOpened(nil)) // errors count once it is planned
 	if de.noteUses(t, in, cfg); diags.HasErrors() {
 		cfg = cty.NilVal
@@ -196,6 +206,7 @@ func (de *deferrer) declared(t *future.Task, op *objectOp, in *eval.Instance, de
 		c.After = c.Before
 		c.StateDeps, c.CreateBeforeDestroy = o.Dependencies, o.CreateBeforeDestroy || in.Config().Lifecycle.CreateBeforeDestroy
 	default:
+		c.Importing = importing
 		v, sensitive = foreseen(op, cfg)
 	}
 	if c.Action != plan.NoOp {
@@ -372,9 +383,16 @@ func noteAnswer(ip *instancePlan, ok bool) {
 }
 
 // putOffInstance defers the instance. To others its object is unknown: nothing may be decided by the one
-// that the state has.
+// that the state has. An import is left to the plan that shows it, also if the object has been read already.
 func putOffInstance(ip *instancePlan) (cty.Value, bool) {
-	ip.planner.deferral.declared(ip.t, &ip.objectOp, ip.in, ip.deps, *ip.later)
+	if ip.loaded.Importing != nil {
+		ip.planner.start.set(ip.Obj, nil)
+	}
+	var importing *plan.Importing
+	if target, _ := ip.planner.imports.targetOf(ip.t, ip.in); target != nil {
+		importing = target.Planned(&ip.Op)
+	}
+	ip.planner.deferral.declared(ip.t, &ip.objectOp, ip.in, ip.deps, *ip.later, importing)
 	return cty.NilVal, false
 }
 

@@ -16,7 +16,8 @@ import (
 // importBlock is an import block of the plan. Its cells are computed by whichever task needs them first.
 type importBlock struct {
 	*config.Import
-	module  addr.Module // that has it
+	module  addr.Module         // that has it
+	of      addr.ConfigResource // that its targets belong to
 	targets future.Cell[[]*importCell]
 }
 
@@ -81,6 +82,7 @@ func (im *importPlanner) list() {
 			if im.of[of] == nil {
 				im.of[of] = &resourceImports{}
 			}
+			b.of = of
 			im.of[of].blocks = append(im.of[of].blocks, b)
 		}
 	}
@@ -198,6 +200,9 @@ func (im *importPlanner) check() {
 		cells, _ := b.targets.Peek()
 		for _, c := range cells {
 			target, _ := c.target.Peek()
+			if target.Unknown && target.To == (addr.Instance{}) && !im.declares(b.of) {
+				im.reportUndeclaredBlock(b)
+			}
 			if target.Block == nil || target.Failed || target.stored || target.To == (addr.Instance{}) {
 				continue
 			}
@@ -209,6 +214,18 @@ func (im *importPlanner) check() {
 			im.checkTarget(&target)
 		}
 	}
+}
+
+// declares reports whether the configuration has a block of the resource.
+func (im *importPlanner) declares(r addr.ConfigResource) bool {
+	m := im.planner.req.Config.Modules[r.Module]
+	return m != nil && m.Resources[r.Resource] != nil
+}
+
+// reportUndeclaredBlock reports an import block without a resource block whose targets are not known yet.
+func (im *importPlanner) reportUndeclaredBlock(b *importBlock) {
+	im.run.Report(diag.At(b.Range, "Configuration for import target does not exist",
+		"The configuration has no block for %s, and none can be generated before the for_each of this import block is known, after an apply. Write a resource block for it, or leave the import block out until then.", b.of))
 }
 
 // checkTarget reports a target that the configuration does not have, or notes it for generation.
@@ -234,7 +251,7 @@ func (l *priorLoader) imported(meta cty.Value) (object.Prior, bool) {
 		l.generated = g.Text
 		return g.prior, true
 	}
-	return l.importing.Import(&l.Op, meta)
+	return l.planner.deferral.imported(l.objectOp, l.importing, meta)
 }
 
 // keepImported puts the imported object into the state that the plan starts from.
@@ -267,6 +284,9 @@ func (im *importPlanner) reportUndeclared(t eval.ImportTarget, imp *object.Impor
 	case t.To.Key != addr.NoKey:
 		im.run.Report(diag.At(t.Block.Range, "Configuration generation for count and for_each resources not supported",
 			"The configuration for the import of %s does not exist, and it can be generated for single objects only. Import to an address without a key, or write the resource block.", t.To))
+	case imp.Unknown:
+		im.run.Report(diag.At(t.Block.Range, "Cannot generate configuration yet",
+			"The configuration for the import of %s does not exist, and it cannot be generated before its id or identity is known, after an apply. Write a resource block for it, or leave the import block out until then.", t.To))
 	default:
 		im.missing = append(im.missing, undeclared{to: t.To, target: imp, block: t.Block})
 	}

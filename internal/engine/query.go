@@ -38,6 +38,7 @@ func Query(ctx context.Context, e *Engine, req QueryRequest) diag.List {
 	q := &querier{planner: p, req: req, read: req.Config.ReadLists(), names: &generate.Names{
 		Taken: func(r addr.Resource) bool { return req.Config.Tree.Root.Resources[r] != nil },
 	}}
+	p.pool.OnlyKnown = true // nothing becomes known by a query
 	p.startRun(p.newRun(req.Config, eval.Planning, q.result, req.Variables, p.plan.Timestamp))
 	defer e.expose(req.Config, req.Variables, req.State)()
 	defer e.stopOn(p.req.Soft)()

@@ -174,6 +174,27 @@ found list.sim_thing.second[0] name=The thing a0 The thing The thing a0`
 	}
 }
 
+// TestQueryNeedsItsProvider has a list whose provider is configured from an object that does not exist yet.
+func TestQueryNeedsItsProvider(t *testing.T) {
+	w, l := newWorld(t, `
+resource "sim_thing" "base" { name = "base" }
+provider "sim" {
+  alias  = "late"
+  region = sim_thing.base.id
+}`), &listed{}
+	r := w.query(`
+list "sim_thing" "l" {
+  provider = sim.late
+  config { prefix = "" }
+}`, l, command{}, nil)
+	if !r.planDiags.HasErrors() || !strings.Contains(r.planDiags.Err().Error(), "Invalid provider configuration") {
+		t.Errorf("got %v, want an error about the configuration of the provider", r.planDiags)
+	}
+	if got := l.lines(); got != "" {
+		t.Errorf("got %q, want no list queried", got)
+	}
+}
+
 // TestQueryEnds ends a query from outside: its observer has seen enough, and an interrupt comes.
 func TestQueryEnds(t *testing.T) {
 	const endless = `list "sim_thing" "l" {

@@ -96,7 +96,10 @@ func whyDeferred(e *Explainer, d *plan.Deferral) []Point {
 		}
 		out = append(out, p)
 	}
-	if a := d.Change.Action; a != plan.NoOp {
+	switch a := d.Change.Action; {
+	case d.Change.Importing != nil:
+		out = append(out, Point{Kind: "as_far_as_known", Text: "as far as it is known, it will be imported"})
+	case a != plan.NoOp:
 		out = append(out, Point{Kind: "as_far_as_known", Text: "as far as it is known, it " + headlines[a]})
 	}
 	return out

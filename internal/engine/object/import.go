@@ -70,6 +70,17 @@ func (t *ImportTarget) Import(op *Op, meta cty.Value) (Prior, bool) {
 	return got, true
 }
 
+// Planned returns the record of an import that a later plan makes, which names nothing if the object is not
+// known yet.
+func (t *ImportTarget) Planned(op *Op) *plan.Importing {
+	out := &plan.Importing{ID: t.ID}
+	if t.Identity != cty.NilVal && !t.Unknown {
+		id, _ := t.identity(op) // errors count once it is imported
+		out.Identity = op.SealIdentity(id)
+	}
+	return out
+}
+
 // ImportAgain imports an object that was imported for the plan, of which o is the record: for the values that
 // neither of the two has. It returns false if that failed, which was reported.
 func ImportAgain(op *Op, i *plan.Importing, o *state.Object, meta cty.Value) (Prior, bool) {

@@ -25,7 +25,7 @@ type Memory struct {
 	last    *plan.Plan                     // that was applied last; nil for none
 	known   map[plan.Dep]struct{}          // everything that deferred objects waited for and that became known
 	kept    map[addr.Instance][]kept       // see Keep
-	least   int                            // the smallest number of deferrals since known last grew
+	least   [2]int                         // the smallest number of deferrals since known last grew; see remaining
 }
 
 // New returns the memory of a run that begins at the given time.

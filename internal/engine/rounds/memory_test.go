@@ -36,6 +36,11 @@ func deferral(a addr.Instance, waits ...plan.Dep) *plan.Deferral {
 	return &plan.Deferral{Change: change(a, plan.Create), Reason: plan.DeferredCountUnknown, WaitsFor: waits}
 }
 
+// gone returns the deferral of a destruction.
+func gone(a addr.Instance, waits ...plan.Dep) *plan.Deferral {
+	return &plan.Deferral{Change: change(a, plan.Delete), Reason: plan.DeferredPrereq, WaitsFor: waits}
+}
+
 func TestNoMemory(t *testing.T) {
 	var m *Memory
 	a := instance(t, "x.a")
@@ -83,7 +88,7 @@ func TestMemory(t *testing.T) {
 
 // TestStuck runs through pairs of plans: the last one that was applied, and the next one.
 func TestStuck(t *testing.T) {
-	w, v, x := instance(t, "x.w"), instance(t, "x.v"), instance(t, "x.x")
+	w, v, x, u := instance(t, "x.w"), instance(t, "x.v"), instance(t, "x.x"), instance(t, "x.u")
 	inner := instance(t, "module.m.x.y")
 	inner.Module = addr.RootInstance.Child("m", addr.AnyKey)
 	call := plan.Dep{Resource: addr.AbsResource{Module: addr.RootInstance.Child("m", addr.NoKey)}}
@@ -104,6 +109,11 @@ func TestStuck(t *testing.T) {
 		"less":                         {plans(creates, deferral(x), deferral(v)), plans(keeps, deferral(x)), false},
 		"waited for it":                {plans(creates, deferral(anyOf(x), on(w))), plans(keeps, deferral(x), deferral(v)), false},
 		"its old object must stay":     {plans(creates, deferral(anyOf(x), on(w))), plans([]*plan.Change{change(x, plan.Update)}, old), false},
+		"its old instance must stay":   {plans(creates, deferral(anyOf(x), on(w))), plans([]*plan.Change{change(x, plan.Create)}, gone(w, on(v))), false},
+		"an old instance is destroyed": {plans(creates, deferral(anyOf(x), on(w))), plans([]*plan.Change{change(w, plan.Delete)}, deferral(v)), false},
+		"more destructions wait":       {plans(creates, deferral(x), deferral(v)), plans(creates, deferral(x), gone(w, on(x)), gone(u, on(x))), false},
+		"fewer destructions wait":      {plans(creates, deferral(x), gone(w, on(x))), plans(creates, deferral(x)), false},
+		"as many destructions wait":    {plans(creates, deferral(x), gone(w, on(x))), plans(creates, deferral(x), gone(w, on(x))), true},
 		"waits for ever":               {plans(creates, deferral(x)), plans(keeps, deferral(x)), true},
 		"other changes":                {plans(creates, deferral(x)), plans([]*plan.Change{change(v, plan.Update)}, deferral(x)), true},
 		"changes in every plan":        {plans(creates, deferral(x, on(w))), plans([]*plan.Change{change(w, plan.Update)}, deferral(x, on(w))), true},
@@ -125,6 +135,17 @@ func TestStuck(t *testing.T) {
 		if test.stuck && !strings.Contains(diags[0].Detail, test.next.Deferrals[0].Change.Addr.String()) {
 			t.Errorf("%s: got %q, want the address in it", name, diags[0].Detail)
 		}
+	}
+}
+
+// TestStuckNamesOldObjects has an old object among the ones that a run is stuck with, which has the address of
+// the new one.
+func TestStuckNamesOldObjects(t *testing.T) {
+	old := gone(instance(t, "x.w"))
+	old.Change.Deposed = "0123abcd"
+	diags := New(time.Now()).Stuck(&plan.Plan{Deferrals: []*plan.Deferral{old}})
+	if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "x.w (deposed object 0123abcd): ") {
+		t.Errorf("got %v, want the key of the old object in it", diags)
 	}
 }
 

@@ -31,7 +31,7 @@ func (m *Memory) Stuck(p *plan.Plan) diag.List {
 		text.WriteString("The last round has brought nothing that these objects wait for, so that a further one would not either:\n")
 	}
 	for _, d := range p.Deferrals {
-		fmt.Fprintf(&text, "\n  - %s: %s", d.Change.Addr, d.Reason.Text())
+		fmt.Fprintf(&text, "\n  - %s: %s", d.Change.Object(), d.Reason.Text())
 		if waits := strings.Join(d.Awaited(), ", "); waits != "" {
 			fmt.Fprintf(&text, ". It waits for %s", waits)
 		}
@@ -74,8 +74,9 @@ func wayOn(deferrals []*plan.Deferral) string {
 // plan since that happened last. Other changes do not count, since an object may change in every plan. So a
 // run has no more rounds than there are things to wait for and deferrals. The caller holds m.mu.
 func (m *Memory) progressed(p *plan.Plan) bool {
+	left := remaining(p)
 	if m.last == nil {
-		m.least = len(p.Deferrals)
+		m.least = left
 		return p.Changed()
 	}
 	was, is, grown := pendingOf(m.last), pendingOf(p), false
@@ -86,11 +87,30 @@ func (m *Memory) progressed(p *plan.Plan) bool {
 			}
 		}
 	}
-	if grown || len(p.Deferrals) < m.least {
-		m.least = len(p.Deferrals)
+	if grown || slices.Compare(left[:], m.least[:]) < 0 {
+		m.least = left
 		return true
 	}
 	return false
+}
+
+// remaining returns how many objects a plan defers that the configuration declares, and how many destructions.
+// The first counts for more: when the instances of a block become known, the destruction of its old ones may
+// have to wait in turn.
+func remaining(p *plan.Plan) (n [2]int) {
+	for _, d := range p.Deferrals {
+		if destroysOnly(d.Change) {
+			n[1]++
+		} else {
+			n[0]++
+		}
+	}
+	return n
+}
+
+// destroysOnly reports whether a change leaves no object, so that nothing refers to what it leaves.
+func destroysOnly(c *plan.Change) bool {
+	return c.Deposed != addr.Current || c.Action == plan.Delete || c.Action == plan.Forget
 }
 
 // pending has the objects that are not known before a plan is applied.
@@ -102,12 +122,12 @@ type pending struct {
 func pendingOf(p *plan.Plan) *pending {
 	out := &pending{}
 	for _, c := range p.Changes {
-		if c.Deposed == addr.Current && c.Action != plan.NoOp {
+		if !destroysOnly(c) && c.Action != plan.NoOp {
 			out.altered.Add(c.Addr)
 		}
 	}
 	for _, d := range p.Deferrals {
-		if d.Change.Deposed != addr.Current { // the old object of a replacement, which nothing refers to
+		if destroysOnly(d.Change) {
 			continue
 		}
 		out.altered.Add(d.Change.Addr)

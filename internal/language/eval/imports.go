@@ -223,7 +223,14 @@ func (sc *scope) importKey(e hcl.Expression) (cty.Value, diag.List) {
 // block: the one that the import block names, or the one that the resource type implies.
 func (ps *Providers) ForImport(t *future.Task, b *config.Import, to addr.Resource) (*ProviderObject, diag.List) {
 	ref, _ := b.ProviderRef()
-	key := ps.compileKey(ref.KeyExpr)
+	var key *lang.Expr
+	if ref.KeyExpr != nil {
+		x, diags := lang.Compile(ref.KeyExpr)
+		if diags.HasErrors() {
+			return nil, diags
+		}
+		key = x
+	}
 	found, diags := ps.run.Root.findProvider(ref, key, ps.run.Root.scope)
 	if diags.HasErrors() {
 		return nil, diags

@@ -90,34 +90,52 @@ type providerRef struct {
 // Provider returns the provider configuration of the instance, nil if there is none, which is reported. All
 // instances of a resource object share it, unless an instance key chooses it.
 func (in *Instance) Provider(t *future.Task) *ProviderObject {
+	p, _ := in.findProvider(t)
+	return p
+}
+
+// findProvider returns the provider configuration of the instance, and how it was found; no more than the
+// former if the instances of the resource object share it.
+func (in *Instance) findProvider(t *future.Task) (*ProviderObject, providerRef) {
 	if p := in.Resource.provider.Load(); p != nil {
-		return p
+		return p, providerRef{}
 	}
 	b := in.Resource.Block
 	ref := b.Config.ProviderRef()
 	found, diags := in.Resource.Module.findProvider(ref, b.ProviderKey, func(t *future.Task) *scope { return in.scope(t, nil) })
 	if diags.HasErrors() {
 		in.Run().Report(diags)
-		return nil
+		return nil, found
 	}
 	p := in.Run().Providers.get(t, found, b.Provider, ref)
 	if found.block == nil || found.block.ForEach == nil {
 		in.Resource.provider.Store(p)
 	}
-	return p
+	return p, found
+}
+
+// addProvider adds the provider configuration of an instance and the references of the key that chooses it,
+// which may be in the providers argument of a module call.
+func (r *reads) addProvider(t *future.Task, in *Instance) {
+	p, found := in.findProvider(t)
+	if found.key != nil {
+		r.addExprs(found.scope(t), found.key)
+	}
+	if p != nil {
+		r.providers = append(r.providers, p)
+	}
 }
 
 // Providers has the provider configurations of a run. Its methods may be called concurrently.
 type Providers struct {
 	run *Run
 
-	mu      sync.Mutex // protects the two maps below
+	mu      sync.Mutex // protects objects
 	objects map[addr.ProviderConfig]*ProviderObject
-	keys    map[hcl.Expression]*lang.Expr // of references: instance keys
 }
 
 func newProviders(r *Run) *Providers {
-	return &Providers{run: r, objects: map[addr.ProviderConfig]*ProviderObject{}, keys: map[hcl.Expression]*lang.Expr{}}
+	return &Providers{run: r, objects: map[addr.ProviderConfig]*ProviderObject{}}
 }
 
 // get returns the provider object for a reference that was followed to found, evaluating the instance
@@ -197,7 +215,7 @@ func (ps *Providers) object(pc addr.ProviderConfig, found providerRef) *Provider
 // declared in the module, or inherited.
 func (m *Module) findProvider(ref config.ProviderRef, key *lang.Expr, scope func(*future.Task) *scope) (providerRef, diag.List) {
 	if passed := m.block.Config.Passed(ref); passed != nil {
-		return m.call.module.findProvider(*passed, m.run.Providers.compileKey(passed.KeyExpr), m.callScope)
+		return m.call.module.findProvider(*passed, m.call.block.ProviderKeys[ref.String()], m.callScope)
 	}
 	if b := m.block.Providers[ref.String()]; b != nil {
 		return providerRef{module: m, block: b, key: key, scope: scope}, nil
@@ -229,22 +247,6 @@ func (m *Module) expectedProvider(ref config.ProviderRef) (providerRef, diag.Lis
 	return providerRef{}, diag.At(expected.Range, "Provider configuration not present",
 		"This module expects the provider configuration %q from the module that calls it, and as the root module it has no caller. Call it from another module, or add here a provider %q block with alias = %q.",
 		ref, ref.Name, ref.Alias)
-}
-
-// compileKey compiles the instance key of a reference, once.
-func (ps *Providers) compileKey(e hcl.Expression) *lang.Expr {
-	if e == nil {
-		return nil
-	}
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	if x := ps.keys[e]; x != nil {
-		return x
-	}
-	x, diags := lang.Compile(e)
-	ps.run.Report(diags)
-	ps.keys[e] = x
-	return x
 }
 
 // ByAddr returns the provider configuration at an address recorded in a state. It returns an error

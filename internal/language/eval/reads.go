@@ -318,10 +318,7 @@ func (in *Instance) readSet(t *future.Task) *reads {
 		b.Exprs(after.adder(sc, blocks.InIdleConnection)) // not evaluated, so it is reported last
 		after.resources = slices.DeleteFunc(after.resources, func(r resourceRead) bool { return r.isOnly(in) })
 		out.add(after)
-		b.Exprs(out.adder(sc, blocks.InProviderKey))
-		if p := in.Provider(t); p != nil {
-			out.providers = append(out.providers, p)
-		}
+		out.addProvider(t, in)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -38,7 +39,7 @@ func deferralReason(d *plan.Deferral) string {
 		if call, ok := genericCall(c.Addr.Module); ok {
 			return "the instances of " + call.String() + " are known only after an apply"
 		}
-	case d.Reason == plan.DeferredAbsent && (c.Importing != nil || len(d.WaitsFor) > 0):
+	case d.Reason == plan.DeferredAbsent && c.Importing != nil && document.ImportingOf(c.Importing).Unknown:
 		return "the object to import is not known yet"
 	case d.Reason == plan.DeferredPrereq && (c.Action == plan.Delete || c.Action.IsReplace()):
 		return "something else that is deferred may need it"

@@ -119,8 +119,16 @@ func (c *compiler) output(m *Module, o *config.Output) *Value {
 }
 
 func (c *compiler) call(m *Module, call *config.ModuleCall) *Call {
-	b := &Call{Config: call, Module: m, Repeat: c.repetition(m, call.Repeat), DependsOn: c.traversals(m, call.DependsOn, site{})}
+	b := &Call{
+		Config: call, Module: m, Repeat: c.repetition(m, call.Repeat), DependsOn: c.traversals(m, call.DependsOn, site{}),
+		ProviderKeys: map[string]*lang.Expr{},
+	}
 	m.Calls[call.Name] = b // variables of the child look for it
+	for _, p := range call.Providers {
+		if key := c.expr(m, p.InParent.KeyExpr, site{repeat: b.Repeat}); key != nil {
+			b.ProviderKeys[p.InChild.String()] = key
+		}
+	}
 	if child := m.Config.Children[call.Name]; child != nil {
 		b.Child = c.module(child, m)
 	}

@@ -161,10 +161,12 @@ func (r *Resource) edges(yield func(edge) bool) {
 	_ = r.Exprs(y.in(m, referring)) && y.dependsOn(m, r.DependsOn) && y.around(m) && y.provider(r)
 }
 
+// provider emits the edges to the provider configuration of the resource, and from the instance keys that calls
+// around it pass.
 func (y emit) provider(r *Resource) bool {
 	ref := r.Config.ProviderRef()
-	p := r.Module.ProviderFor(ref)
-	return p == nil || y(edge{to: p, role: toProvider, via: &ref.Range})
+	p, more := r.Module.followProvider(ref, func(m *Module, key *lang.Expr) bool { return y.in(m, InProviderKey)(InProviderKey, key) })
+	return more && (p == nil || y(edge{to: p, role: toProvider, via: &ref.Range}))
 }
 
 func (p *Provider) edges(yield func(edge) bool) {

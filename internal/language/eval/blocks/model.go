@@ -157,6 +157,9 @@ type Call struct {
 	Child     *Module // nil if the module could not be loaded
 	Repeat    Repetition
 	DependsOn []lang.Ref
+	// ProviderKeys are the instance keys in the providers argument, by the name in the called module; those
+	// that are given.
+	ProviderKeys map[string]*lang.Expr
 }
 
 // Provider is a compiled provider block.

@@ -20,6 +20,7 @@ func TestReferred(t *testing.T) {
 		{"argument of a module", "resource \"a_thing\" \"a\" {}\nmodule \"m\" {\nsource = \"./m\"\nv = a_thing.a\n}", `variable "v" {}`, "a_thing.a"},
 		{"repetition of a module", "resource \"a_thing\" \"a\" {}\nmodule \"m\" {\nsource = \"./m\"\ncount = length(a_thing.a.id)\n}", "", "a_thing.a"},
 		{"provider", "resource \"a_thing\" \"a\" {}\nprovider \"a\" {\nname = a_thing.a.id\n}", "", "a_thing.a"},
+		{"provider key of a module", "resource \"a_thing\" \"a\" {}\nprovider \"a\" {\nalias = \"x\"\nfor_each = toset([\"k\"])\n}\nmodule \"m\" {\nsource = \"./m\"\nproviders = { a = a.x[a_thing.a.id] }\n}", `resource "a_thing" "b" {}`, "a_thing.a"},
 		{"check", "resource \"a_thing\" \"a\" {}\ncheck \"c\" {\nassert {\ncondition = a_thing.a.id != \"\"\nerror_message = \"no\"\n}\n}", "", "a_thing.a"},
 		{"trigger", "resource \"a_thing\" \"a\" {}\nresource \"a_thing\" \"b\" {\nlifecycle {\nreplace_triggered_by = [a_thing.a]\n}\n}", "", "a_thing.a"},
 		{"provisioner", "resource \"a_thing\" \"a\" {}\nresource \"a_thing\" \"b\" {\nprovisioner \"local-exec\" {\ncommand = a_thing.a.id\n}\n}", "", "a_thing.a"},
