@@ -266,6 +266,7 @@ func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
 	if c.Undecided(t) {
 		children = []*eval.Module{c.Generic()}
 	}
+	p.orphans.keepLeftOut(t, c)
 	// The claims of the called module's blocks stand for one instance of it.
 	uses := c.BlockClaims()
 	for range len(children) - 1 {
@@ -298,9 +299,6 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 	}
 	p.mu.Lock()
 	if !ok {
-		if p.unknown == nil {
-			p.unknown = map[addr.AbsResource]struct{}{}
-		}
 		p.unknown[r.Addr()] = struct{}{}
 	}
 	if !r.Addr().Instance(addr.NoKey).Unkeyed() {
