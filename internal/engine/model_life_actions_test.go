@@ -224,6 +224,12 @@ func (l *life) withoutSome() {
 			l.loose = l.loose || b.kind == lifeConsumer // its account is replaced for another token
 		}
 	}
+	for b := range l.left {
+		if !b.isLeft(victim, l.left) {
+			l.left = nil
+			return
+		}
+	}
 	for _, name := range l.existing() {
 		l.neglected[name] = l.isLeft(name)
 	}
@@ -253,7 +259,7 @@ func (l *life) withoutSome() {
 	l.config.foresee(nil)
 }
 
-// checkLeftOut checks that a round has neither changed nor deferred what is left out.
+// checkLeftOut checks that a round has neither changed nor deferred objects that are left out.
 func (l *life) checkLeftOut(r *result) {
 	if l.left == nil {
 		return
@@ -285,5 +291,12 @@ func (l *life) isLeft(name string) bool {
 		return false
 	}
 	i, _ := strconv.Atoi(m[1])
-	return slices.ContainsFunc(l.config.blocks, func(b *lifeBlock) bool { return b.i == i && l.left[b] })
+	return slices.ContainsFunc(l.config.blocks, func(b *lifeBlock) bool { return b.i == i && b.kind != lifeGone && l.left[b] })
+}
+
+// isLeft reports whether a block is left out because of its own references, or because its
+// action refers to the block that the option names. The references of actions lead no further.
+func (b *lifeBlock) isLeft(named *lifeBlock, left map[*lifeBlock]bool) bool {
+	return b == named || slices.ContainsFunc([]*lifeBlock{b.key, b.arg, b.after, b.account}, func(o *lifeBlock) bool { return left[o] }) ||
+		slices.ContainsFunc(b.trigger.refs(), func(ref **lifeBlock) bool { return *ref == named })
 }

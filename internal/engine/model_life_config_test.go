@@ -40,7 +40,7 @@ type lifeBlock struct {
 	own        string
 	had        int
 	wasOf      int  // its generation then
-	fleeting   bool // what its key configures reads tofu.applying too
+	fleeting   bool // its provider or ephemeral resource reads tofu.applying too
 	trigger    *lifeTrigger
 
 	round   int  // in which it is planned

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -53,7 +54,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	made = !p.plan.Errored
 	span.SetNumber(trace.Changes, int64(len(p.plan.Changes)))
 	noteDecisions(ctx, p.plan)
-	return p.plan, selection.Advise(provider.OneInterrupt(provider.WithoutRepeats(diags)), req.Excludes, req.Advice)
+	return p.plan, selection.Advise(provider.OneInterrupt(provider.WithoutRepeats(diags)), req.Excludes, cmp.Or(req.Advice, selection.InvokeAdvice(req.Invoke)))
 }
 
 // attempt makes a plan. Which replacements have to be deferred as a whole is known at the end, and then

@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
@@ -126,7 +127,7 @@ func (de *deferrer) answered(t *future.Task, s *ephemeral.Session, op *objectOp,
 func (de *deferrer) withTrigger(inv *plan.Invocation, why later) {
 	p := de.planner
 	if inv.Trigger == nil {
-		return // the action is named by -invoke, and the error says what is missing
+		return // the action is named by -invoke: the error is about it
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -305,15 +306,15 @@ func (de *deferrer) putOffProducers() (again bool) {
 	p := de.planner
 	producers := deferral.Producers{Set: &de.set, Changes: p.changes, Seeds: de.attempts.seeds, Users: func(c *plan.Change) (users []addr.Instance) {
 		for _, w := range c.Withheld {
-			if w.Computed && (w.Status.Differs() || computed.IsTakenOut(w)) {
+			if w.Computed && (w.Status.Differs() || withheld.IsTakenOut(w)) {
 				users = append(users, p.computed.Later(computed.Name(c.Addr, w.Path))...)
 			}
 		}
 		return sortedOnce(users)
 	}}
-	again, stuck := producers.Defer(changesWith(p, func(c *plan.Change) bool { return computed.Makes(c) || computed.TakesOut(c) }))
+	again, stuck := producers.Defer(changesWith(p, func(c *plan.Change) bool { return withheld.MakesComputed(c) || withheld.TakesOutComputed(c) }))
 	for _, s := range stuck {
-		if p.req.Memory != nil && !computed.TakesOut(s.Change) {
+		if p.req.Memory != nil && !withheld.TakesOutComputed(s.Change) {
 			continue // the run keeps the value
 		}
 		by := s.WaitsFor[0].Resource.Instance(s.WaitsFor[0].Key)

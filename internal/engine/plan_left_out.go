@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/computed"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -83,7 +84,7 @@ func (l *leftOut) report(p *planner, c *plan.Change) {
 // of it, and without that record every later plan would need another one.
 func checkTakenOut(p *planner, c *plan.Change) {
 	for _, w := range c.Withheld {
-		if !computed.IsTakenOut(w) {
+		if !withheld.IsTakenOut(w) {
 			continue
 		}
 		by := computed.Name(c.Addr, w.Path)

@@ -100,8 +100,8 @@ func (or *orphanPlanner) goneBlocks(m *eval.Module) []addr.AbsResource {
 	return gone
 }
 
-// keepLeftOut notes that the objects in a called module are none of this plan if -exclude leaves out all of its
-// instances, which are unknown.
+// keepLeftOut notes that the objects in a called module are none of this plan if -exclude leaves out all of
+// its instances, which are unknown.
 func (or *orphanPlanner) keepLeftOut(t *future.Task, c *eval.Call) {
 	outer, name, _ := c.Addr().Parent()
 	for _, inner := range or.stored.inner[outer] {

@@ -173,8 +173,8 @@ resource "sim_thing" "t" {
 	}
 }
 
-// TestOtherPhase has ephemeral resources that are there only in an apply. What they refer to is made, or
-// planned, before what uses them.
+// TestOtherPhase has ephemeral resources that are there only in an apply. The objects that they refer to are
+// made, or planned, before their users.
 func TestOtherPhase(t *testing.T) {
 	t.Parallel()
 	const text = `

@@ -101,8 +101,8 @@ func (s *Set) Empty() bool {
 	return len(s.entries)+len(s.blocks)+len(s.calls) == 0
 }
 
-// Covers reports whether an instance is deferred, by itself or with its block or a call around it. One that is
-// left out is not.
+// Covers reports whether an instance is deferred, by itself or with its block or a call around it. One that
+// is left out is not.
 func (s *Set) Covers(a addr.Instance) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// UndeclaredAction says that the configuration does not declare an action, with the one that is meant or those
-// that there are. names are the addresses of all, sorted.
+// UndeclaredAction says that the configuration does not declare an action, with the one that is meant or
+// those that there are. names are the addresses of all, sorted.
 func UndeclaredAction(a addr.Instance, names []string) string {
 	text := "The configuration declares no such action."
 	switch hint := diag.DidYouMean(a.Config().String(), names); {

@@ -480,7 +480,7 @@ func (r *expander) isExcluded(t *future.Task) bool {
 	needs := &reads{}
 	if r.block != nil { // else the objects of an import block are created in place of it
 		needs.addExprs(r.module.scope(t), r.repeat.Expr())
-		prepare(t, needs) // so that it is known what is left out
+		prepare(t, needs) // so that it is known which are left out
 	}
 	return of(*r.target, needs.deps(t, nil))
 }

@@ -132,7 +132,7 @@ func (f flattener) fleeting(rr resourceRead) {
 }
 
 // inAnyPhase returns the instances of an ephemeral resource that are read and, if tofu.applying decides which
-// there are, one that represents all that an apply may have: what depends on them must be in the order of the
+// there are, one that represents all that an apply may have: their dependencies must be in the order of the
 // plan.
 func (rr resourceRead) inAnyPhase(t *future.Task) []*Instance {
 	out := rr.instances(t)
