@@ -278,7 +278,7 @@ func (l *life) checkLeftOut(r *result) {
 		}
 	}
 	for _, c := range r.plan.Changes {
-		if c.Deposed == addr.Current && c.Action != plan.NoOp && l.isLeft(c.Addr.String()) {
+		if c.Deposed == addr.Current && c.Action != plan.NoOp && c.Action != plan.Delete && l.isLeft(c.Addr.String()) {
 			l.t.Errorf("got %s of %s, which is left out, want none", c.Action, c.Addr)
 		}
 	}
