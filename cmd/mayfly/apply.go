@@ -168,7 +168,7 @@ func (r *changeRun) approve(p *plan.Plan, f *applyFlags) int {
 			return r.out.fail("Approval required", "The plan has changes, and with -input=false Mayfly does not ask for approval. %s", f.approvalHint())
 		}
 		if p.Changed() && r.unseen {
-			return r.out.fail("The plan was not seen", "The reader of standard output has ended, so the plan could not be shown, and Mayfly does not ask for approval of a plan that was not seen. Nothing was changed.")
+			return r.out.fail("The plan was not seen", "The reader of standard output has ended, so the plan could not be shown, and Mayfly does not ask for approval of a plan that was not seen. %s", r.spared())
 		}
 		switch yes, asked := r.confirm(p); {
 		case !asked:

@@ -40,7 +40,7 @@ type changeFlags struct {
 	// How it is shown.
 	concise, showSensitive bool
 	suppressForgetErrors   bool   // only for the commands that apply, as is the next one
-	converge               bool   // in rounds
+	converge, deferralOff  bool   // in rounds; -allow-deferral=false was given
 	reads                  bool   // the command only reads the state
 	command                string // "destroy" or "refresh" if that was typed, whose messages differ
 	generate               string
@@ -57,7 +57,7 @@ func (c *changeFlags) flags(in *input, wd *workingDir) []cli.Flag {
 		boolFlag("refresh-only", "Only detect changes made outside and record them in the state.", &c.refreshOnly),
 		boolFlag("refresh", "Plan from the state alone, without reading the real objects first.", &c.refresh),
 		boolFlag("lazy-ephemeral", "Don't open ephemeral resources in the plan that only write-only arguments use. Those arguments are unknown until apply, which opens the resources only for what changes.", &c.lazyEphemeral),
-		boolFlag("allow-deferral", "Leave to a later plan what can't be planned yet: objects with an unknown count, for_each or provider configuration, and what depends on them.", &c.allowDeferral),
+		c.deferralFlag(),
 		stringFlag("require-ephemeral", "Refuse a plan that would store attributes of a `KIND`: \"sensitive\", which their schemas or the configuration say they are.", &c.requireEphemeral),
 		listFlag("target", "Plan only the module, resource or instance at `ADDRESS` and what it depends on.", &c.targets),
 		listFlag("target-file", "Like -target, for each line of `FILE`.", &c.targetFiles),
@@ -106,6 +106,8 @@ func (c *changeFlags) check() diag.List {
 		return diag.Errorf("Incompatible options", "-assume-unchanged cannot be used with -destroy or -refresh-only, because such plans compare nothing with the configuration.")
 	case len(c.replace) > 0 && (c.destroy || c.refreshOnly):
 		return diag.Errorf("Incompatible options", "-replace cannot be used with -destroy or -refresh-only, because such plans create nothing.")
+	case c.converge && c.deferralOff:
+		return diag.Errorf("Incompatible options", "The options -converge and -allow-deferral=false cannot be used together: a run converges by leaving to a later round what cannot be planned yet.")
 	case len(c.invoke) > 0 && (c.destroy || c.refreshOnly || len(c.replace)+len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.assumeUnchanged) > 0 || c.generate != "" || c.allowDeferral):
 		return diag.Errorf("Incompatible options", "-invoke plans nothing but invocations of actions, so it cannot be used with options that choose which objects are planned and how: -destroy, -refresh-only, -replace, -target, -exclude, -assume-unchanged, -generate-config-out and -allow-deferral.")
 	}
@@ -298,7 +300,9 @@ func (r *changeRun) confirm(p *plan.Plan) (yes, asked bool) {
 	if !p.Changed() {
 		return true, true
 	}
-	return r.in.approved(r.soft, approval(r.out, p.Mode, r.Workspace), r.flags.approvalHint())
+	q := approval(r.out, p.Mode, r.Workspace)
+	q.Spared = r.spared()
+	return r.in.approved(r.soft, q, r.flags.approvalHint())
 }
 
 // approval returns the question for approval, which depends on the mode of the plan. The workspace is named
@@ -348,10 +352,11 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if applied != nil && p.Mode == plan.Destroy && applied.Counts.Forget > 0 && !diags.HasErrors() && !r.flags.suppressForgetErrors {
 		diags = append(diags, leftBehind(applied.Counts.Forget)...)
 	}
-	if ok := r.told(diags); applied == nil || !ok {
+	ok := r.told(diags)
+	r.note(applied)
+	if applied == nil || !ok {
 		return exitError
 	}
-	r.note(applied.Counts)
 	result := r.Operation.State()
 	if err := r.out.page.StateOutputs(result); err != nil {
 		return r.out.wrote(err)

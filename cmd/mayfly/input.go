@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ func (in *input) approved(ctx context.Context, q term.Question, hint string) (ye
 	case errors.Is(err, term.ErrNoAnswer):
 		in.out.fail("Error asking for approval", "Standard input has ended, so there is no answer. %s", hint)
 	case errors.Is(err, interrupt.Err):
-		in.out.fail("Error asking for approval", "Interrupted before there was an answer. Nothing was changed.")
+		in.out.fail("Error asking for approval", "Interrupted before there was an answer. %s", cmp.Or(q.Spared, "Nothing was changed."))
 	case err != nil:
 		in.out.fail("Error asking for approval", "%s", diag.Sentence(err))
 	}

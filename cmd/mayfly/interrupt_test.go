@@ -125,9 +125,11 @@ func (s *stall) Write(p []byte) (int, error) {
 // TestInterruptAtPrompt interrupts where an answer is awaited. Nothing is under way, so nothing is said to be
 // waited for.
 func TestInterruptAtPrompt(t *testing.T) {
-	for name, test := range map[string]struct{ config, want string }{
-		"approval": {"output \"o\" { value = 1 }\n", "Interrupted before there was an answer. Nothing was changed."},
-		"variable": {"variable \"v\" {}\n", "Interrupted before there was a value for var.v. Nothing was changed."},
+	const rounds = "resource \"terraform_data\" \"a\" {}\nresource \"terraform_data\" \"b\" {\n for_each = toset([terraform_data.a.id])\n}\n"
+	for name, test := range map[string]struct{ config, prompt, typed, want string }{
+		"approval": {"output \"o\" { value = 1 }\n", "Enter a value:", "", "Interrupted before there was an answer. Nothing was changed."},
+		"variable": {"variable \"v\" {}\n", "Enter a value:", "", "Interrupted before there was a value for var.v. Nothing was changed."},
+		"round":    {rounds, "Plan: 1 to add, 0 to change, 0 to destroy.\n", "yes\n", "Interrupted before there was an answer. This round changed nothing."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
@@ -135,14 +137,15 @@ func TestInterruptAtPrompt(t *testing.T) {
 			typed, keys := io.Pipe()
 			defer keys.Close()
 			signals := make(chan chan<- os.Signal, 1)
-			prompt := &watcher{text: "Enter a value:", seen: make(chan struct{})}
+			prompt := &watcher{text: test.prompt, seen: make(chan struct{})}
+			go func() { _, _ = io.WriteString(keys, test.typed) }()
 			var stderr bytes.Buffer
 			env := environment{Stdin: typed, Stdout: prompt, Stderr: &stderr, Environ: os.Environ(), Notify: func(c chan<- os.Signal) func() {
 				signals <- c
 				return func() {}
 			}}
 			done := make(chan int, 1)
-			go func() { done <- run(t.Context(), []string{"apply"}, env) }()
+			go func() { done <- run(t.Context(), []string{"apply", "-converge"}, env) }()
 			<-prompt.seen
 			(<-signals) <- os.Interrupt
 			if code := <-done; code != exitError {

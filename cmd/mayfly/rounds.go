@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
+
+	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -27,12 +30,11 @@ func (r *changeRun) converge(f *applyFlags) int {
 			return code
 		}
 		if code := r.apply(p); code != exitOK {
+			r.tellRounds("Round %d was not completed. In all: %s")
 			return code
 		}
 	}
-	if r.rounds.Number() > 1 && r.out.stream == nil {
-		r.out.say("\n%s", r.out.view.Success(fmt.Sprintf("Converged in %d rounds. In all: %s", r.rounds.Number(), view.Made(r.made))))
-	}
+	r.tellRounds("Converged in %d rounds. In all: %s")
 	return exitOK
 }
 
@@ -79,8 +81,12 @@ func (r *changeRun) goesAround(p *plan.Plan, result diag.List) bool {
 	return r.rounds != nil && !p.Complete() && !result.HasErrors()
 }
 
-// note counts the changes of a round towards the whole run.
-func (r *changeRun) note(n plan.Counts) {
+// note counts the changes of a round towards the whole run; nil if the round did not begin.
+func (r *changeRun) note(applied *engine.Applied) {
+	if applied == nil {
+		return
+	}
+	n := applied.Counts
 	r.made.Import += n.Import
 	r.made.Add += n.Add
 	r.made.Change += n.Change
@@ -89,12 +95,34 @@ func (r *changeRun) note(n plan.Counts) {
 	r.made.Invoke += n.Invoke
 }
 
-// sumUp reports the changes of the earlier rounds, in a run that ends before it has converged.
-func (r *changeRun) sumUp() {
-	if r.rounds == nil || r.rounds.Number() < 2 || r.out.stream != nil {
+// sumUp reports the changes of the earlier rounds, in a run that ends before its present round is applied.
+func (r *changeRun) sumUp() { r.tellRounds("Round %d was not applied. Before it: %s") }
+
+// tellRounds ends a run of several rounds: it reports the changes of all of them, in a text with the number
+// of the present one.
+func (r *changeRun) tellRounds(format string) {
+	if r.rounds == nil || r.rounds.Number() < 2 {
 		return
 	}
-	r.out.say("\nRound %d was not applied. Before it: %s", r.rounds.Number(), view.Made(r.made))
+	text := fmt.Sprintf(format, r.rounds.Number(), view.Made(r.made))
+	for _, s := range r.out.streams() {
+		s.Rounds(text, r.rounds.Number(), r.made, r.rounds.Done())
+	}
+	switch {
+	case r.out.stream != nil:
+	case r.rounds.Done():
+		r.out.say("\n%s", r.out.view.Success(text))
+	default:
+		r.out.say("\n%s", text)
+	}
+}
+
+// spared says which things are as they were if the plan is not applied.
+func (r *changeRun) spared() string {
+	if r.rounds != nil && r.rounds.Number() > 1 {
+		return "This round changed nothing."
+	}
+	return "Nothing was changed."
 }
 
 // approvalHint says how to approve where no question can be asked.
@@ -103,4 +131,15 @@ func (c *changeFlags) approvalHint() string {
 		return "Use -auto-approve, which approves all rounds, or plan and apply each of them with -allow-deferral and -out."
 	}
 	return "Apply a saved plan, or use -auto-approve."
+}
+
+// deferralFlag returns the option -allow-deferral.
+func (c *changeFlags) deferralFlag() cli.Flag {
+	return &cli.BoolFlag{
+		Name: "allow-deferral", Usage: "Leave to a later plan what can't be planned yet: objects with an unknown count, for_each or provider configuration, and what depends on them.", Destination: &c.allowDeferral, Local: true,
+		Action: func(_ context.Context, _ *cli.Command, on bool) error {
+			c.deferralOff = !on
+			return nil
+		},
+	}
 }

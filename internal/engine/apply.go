@@ -213,6 +213,8 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 		}
 		if !skip && (!a.interrupted() || s.Leg == plan.Gate) {
 			a.run.Guard(s, func() { ok = a.step(t, s) })
+		} else if s.Leg == plan.InvokeLeg {
+			reportPassedOver(a, s)
 		}
 		if !ok {
 			a.block(s)

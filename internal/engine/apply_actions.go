@@ -55,8 +55,7 @@ func invokeStep(a *applier, t *future.Task, s *plan.Step) bool {
 	decided := map[int]eval.Verdict{}
 	for i, inv := range s.Invocations {
 		if a.interrupted() {
-			a.run.Report(diag.Errorf("Actions were not invoked", "The interrupt came before %s was invoked, which a change of %s triggers.%s",
-				inv.Action, s.Change.Addr, againText(a, s, s.Invocations[i:])).WithAddress(inv.Action.String()))
+			reportNotInvoked(a, s, s.Invocations[i:])
 			return false
 		}
 		if inv.Undecided {
@@ -76,6 +75,27 @@ func invokeStep(a *applier, t *future.Task, s *plan.Step) bool {
 		}
 	}
 	return true
+}
+
+// reportPassedOver reports the actions of a step that is not begun, unless the next plan has them again
+// because their change was not made either.
+func reportPassedOver(a *applier, s *plan.Step) {
+	a.mu.Lock()
+	unchanged := a.blocked.Touched(plan.Dep{Resource: s.Change.Addr.Abs(), Key: s.Change.Addr.Key})
+	a.mu.Unlock()
+	if !s.Before && !unchanged {
+		reportNotInvoked(a, s, s.Invocations)
+	}
+}
+
+// reportNotInvoked reports actions that a step has left.
+func reportNotInvoked(a *applier, s *plan.Step, left []*plan.Invocation) {
+	first, why := left[0].Action, "Something that it depends on could not be changed."
+	if a.interrupted() {
+		why = "The interrupt came before."
+	}
+	a.run.Report(diag.Errorf("Actions were not invoked", "%s, which a change of %s triggers, was not invoked. %s%s",
+		first, s.Change.Addr, why, againText(a, s, left)).WithAddress(first.String()))
 }
 
 // decideTrigger evaluates the condition of a trigger that the plan could not decide.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
@@ -30,7 +31,7 @@ func takesPart(ia *instanceApply) bool {
 	if delivers(ia) {
 		return false
 	}
-	return slices.ContainsFunc(ia.change.Withheld, isTakenOut) || slices.ContainsFunc(ia.config.Computed, func(part value.ComputedPart) bool {
+	return slices.ContainsFunc(ia.change.Withheld, withheld.IsTakenOut) || slices.ContainsFunc(ia.config.Computed, func(part value.ComputedPart) bool {
 		return ia.walk.computed.TakenOut(part.Of)
 	})
 }
@@ -92,7 +93,7 @@ func (o *takingOut) add(ia *instanceApply, record *state.Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.changes = append(o.changes, ia.changeTo(record))
-	if slices.ContainsFunc(ia.change.Withheld, isTakenOut) {
+	if slices.ContainsFunc(ia.change.Withheld, withheld.IsTakenOut) {
 		o.from.Add(ia.Obj.Instance)
 	}
 }

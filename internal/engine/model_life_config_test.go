@@ -39,6 +39,9 @@ type lifeBlock struct {
 	made       bool // by an earlier phase, with the given own text and number of instances
 	own        string
 	had        int
+	wasOf      int  // its generation then
+	fleeting   bool // its provider or ephemeral resource reads tofu.applying too
+	trigger    *lifeTrigger
 
 	round   int  // in which it is planned
 	changed bool // in that round, so that its serial is known after it
@@ -50,6 +53,7 @@ type lifeConfig struct {
 	r      *rand.Rand
 	blocks []*lifeBlock
 	last   int
+	vague  bool // the number of rounds cannot be foreseen: see foresee
 }
 
 func (c *lifeConfig) chance(percent int) bool { return c.r.IntN(100) < percent }
@@ -94,6 +98,10 @@ func (c *lifeConfig) add() {
 		b.key, b.arg, b.after = c.pick(85, free), c.pick(70, free), nil
 	}
 	b.first = c.chance(30) && b.kind != lifeData
+	b.fleeting = c.chance(40) && (b.kind == lifeProvider || b.kind == lifePending)
+	if b.kind != lifeData && c.chance(40) {
+		b.trigger = c.newTrigger(b)
+	}
 	c.blocks = append(c.blocks, b)
 }
 
@@ -102,7 +110,14 @@ func (b *lifeBlock) needs(other *lifeBlock) bool {
 	if b == other {
 		return true
 	}
-	return slices.ContainsFunc([]*lifeBlock{b.key, b.arg, b.after, b.account}, func(o *lifeBlock) bool { return o != nil && o.needs(other) })
+	refs := []*lifeBlock{b.arg, b.after, b.account}
+	if b.kind != lifeImport || !b.made { // an import block is used up
+		refs = append(refs, b.key)
+	}
+	for _, ref := range b.trigger.refs() {
+		refs = append(refs, *ref)
+	}
+	return slices.ContainsFunc(refs, func(o *lifeBlock) bool { return o != nil && o.needs(other) })
 }
 
 // object returns a reference to the first object of a block, for attributes.
@@ -174,11 +189,14 @@ func (b *lifeBlock) write(sb *strings.Builder, written bool) {
 	if b.kind == lifeAccount {
 		life += "    ephemeral_attributes = [token]\n"
 	}
+	if b.trigger != nil && b.kind != lifeModule {
+		life += b.trigger.write(sb, b.i, written)
+	}
 	if life != "" {
 		body += "  lifecycle {\n" + life + "  }\n"
 	}
 	if b.kind == lifeGone {
-		fmt.Fprintf(sb, "provider \"sim\" {\n  alias = \"p%d\"\n  region = \"r${%s}\"\n}\n", b.i, key)
+		b.writeProvider(sb, key)
 		return
 	}
 	typ, name := "sim_thing", fmt.Sprintf("\"n%d-0\"", b.i)
@@ -199,25 +217,35 @@ func (b *lifeBlock) write(sb *strings.Builder, written bool) {
 		if b.first {
 			source = "./first"
 		}
+		if b.trigger != nil {
+			source += "-act"
+			body = b.trigger.inputs(b.i, written)
+		} else {
+			body = ""
+		}
 		fmt.Fprintf(sb, "module \"n%d\" {\n  source = %q\n  count = %s * %d\n  name = \"n%d-${count.index}\"\n  size = %d\n  replace_me = \"g%d\"\n  arg = %s\n", b.i, source, key, b.n, b.i, b.size, b.generation, b.argument())
 		if b.after != nil {
-			fmt.Fprintf(sb, "  depends_on = [%s]\n", b.after.whole())
+			body += "  depends_on = [" + b.after.whole() + "]\n"
 		}
-		sb.WriteString("}\n")
+		sb.WriteString(body + "}\n")
 		return
 	case lifeData:
 		fmt.Fprintf(sb, "data \"sim_lookup\" \"n%d\" {\n  name = %q\n  depends_on = [%s]\n}\n", b.i, fmt.Sprintf("n%d-0", b.arg.i), b.arg.whole())
 		return
 	case lifeProvider:
-		fmt.Fprintf(sb, "provider \"sim\" {\n  alias = \"p%d\"\n  region = \"r${%s}\"\n}\n", b.i, key)
+		b.writeProvider(sb, key)
 		body = fmt.Sprintf("  provider = sim.p%d\n", b.i) + body
 	case lifeToken:
 		fmt.Fprintf(sb, "ephemeral \"sim_token\" \"e%d\" {\n  name = \"e%d\"\n  hint = \"h${%s}\"\n}\n", b.i, b.i, key)
 		fmt.Fprintf(sb, "provider \"sim\" {\n  alias = \"p%d\"\n  token = ephemeral.sim_token.e%d.lease\n}\n", b.i, b.i)
 		body = fmt.Sprintf("  provider = sim.p%d\n", b.i) + body
 	case lifePending:
-		fmt.Fprintf(sb, "ephemeral \"sim_secret\" \"e%d\" {\n  name = \"e%d\"\n  hint = \"h${%s}\"\n}\n", b.i, b.i, key)
-		body += fmt.Sprintf("  secret_wo = ephemeral.sim_secret.e%d.value\n  secret_wo_version = 1\n", b.i)
+		count, value := "", fmt.Sprintf("ephemeral.sim_secret.e%d.value", b.i)
+		if b.fleeting { // so that the plan opens none
+			count, value = "  count = tofu.applying ? 1 : 0\n", fmt.Sprintf("one(ephemeral.sim_secret.e%d[*].value)", b.i)
+		}
+		fmt.Fprintf(sb, "ephemeral \"sim_secret\" \"e%d\" {\n%s  name = \"e%d\"\n  hint = \"h${%s}\"\n}\n", b.i, count, b.i, key)
+		body += "  secret_wo = " + value + "\n  secret_wo_version = 1\n"
 	case lifeReach:
 		fmt.Fprintf(sb, "ephemeral \"sim_secret\" \"e%d\" {\n  count = %s\n  name = \"e%d\"\n}\n", b.i, key, b.i)
 		body += fmt.Sprintf("  secret_wo = ephemeral.sim_secret.e%d[0].value\n  secret_wo_version = 1\n", b.i)
@@ -227,26 +255,13 @@ func (b *lifeBlock) write(sb *strings.Builder, written bool) {
 	fmt.Fprintf(sb, "resource %q \"n%d\" {\n  name = %s\n%s}\n", typ, b.i, name, body)
 }
 
-// lifeModules are the modules of the calls, by file.
-func lifeModules() map[string]string {
-	const text = prelude + `
-variable "name" {}
-variable "size" {}
-variable "replace_me" {}
-variable "arg" {}
-resource "sim_thing" "x" {
-  name       = var.name
-  size       = var.size
-  replace_me = var.replace_me
-  json       = jsonencode(var.arg)
-LIFE}
-output "id" { value = sim_thing.x.id }
-output "serial" { value = sim_thing.x.serial }
-`
-	return map[string]string{
-		"m/main.tf":     strings.ReplaceAll(text, "LIFE", ""),
-		"first/main.tf": strings.ReplaceAll(text, "LIFE", "  lifecycle {\n    create_before_destroy = true\n  }\n"),
+// writeProvider writes a provider configuration with a key.
+func (b *lifeBlock) writeProvider(sb *strings.Builder, key string) {
+	region := fmt.Sprintf("r${%s}", key)
+	if b.fleeting {
+		region = fleetingRegion + "${tofu.applying}" + region
 	}
+	fmt.Fprintf(sb, "provider \"sim\" {\n  alias = \"p%d\"\n  region = \"%s\"\n}\n", b.i, region)
 }
 
 // names returns the names of a block's objects.
@@ -270,11 +285,15 @@ func (b *lifeBlock) known() int {
 	return b.round
 }
 
-// foresee determines the rounds in which the blocks are planned, and which of them change. It returns the
-// number of rounds.
-func (c *lifeConfig) foresee() int {
+// foresee determines the rounds in which the blocks are planned, and which of them change, without those that
+// are left out. It returns the number of rounds.
+func (c *lifeConfig) foresee(without map[*lifeBlock]bool) int {
 	most := 1
+	c.vague = false
 	for _, b := range c.blocks {
+		if without[b] {
+			continue
+		}
 		b.round = 1
 		for _, o := range []*lifeBlock{b.arg, b.after} {
 			if o != nil {
@@ -308,6 +327,10 @@ func (c *lifeConfig) foresee() int {
 				b.round = max(b.round, b.key.known())
 			}
 		}
+		if creates := b.replaces() || !b.made && b.kind != lifeImport; b.trigger.fires(b.changed, creates) {
+			b.round = max(b.round, b.trigger.round())
+		}
+		c.vague = c.vague || b.trigger != nil && b.made && b.had != b.n // its instances come in different rounds
 		most = max(most, b.round)
 	}
 	return most
@@ -316,8 +339,13 @@ func (c *lifeConfig) foresee() int {
 // settle notes that the configuration was applied.
 func (c *lifeConfig) settle() {
 	for _, b := range c.blocks {
-		b.made, b.own, b.had = true, b.attributes(), b.n
+		b.made, b.own, b.had, b.wasOf = true, b.attributes(), b.n, b.generation
 	}
+}
+
+// replaces reports whether the next phase replaces the objects of a block.
+func (b *lifeBlock) replaces() bool {
+	return b.made && b.wasOf != b.generation && b.kind != lifeAccount
 }
 
 // change changes the configuration for another phase. It returns whether something may be destroyed, and the
@@ -372,12 +400,12 @@ func (c *lifeConfig) remove(b *lifeBlock) {
 		}
 	}
 	if b.kind == lifeProvider || b.kind == lifeToken {
-		b.kind, b.arg, b.after = lifeGone, nil, nil
+		b.kind, b.arg, b.after, b.trigger = lifeGone, nil, nil, nil
 	} else {
 		c.blocks = slices.DeleteFunc(c.blocks, func(o *lifeBlock) bool { return o == b })
 	}
 	for _, o := range c.blocks {
-		for _, ref := range []**lifeBlock{&o.key, &o.arg, &o.after} {
+		for _, ref := range append(o.trigger.refs(), &o.key, &o.arg, &o.after) {
 			if *ref == b {
 				*ref = nil
 			}

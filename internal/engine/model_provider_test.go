@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 
@@ -25,11 +26,12 @@ type nursery struct {
 	mu     sync.Mutex
 	last   int                          // number of the last child, which is its process in the transcript
 	tokens map[*child]string            // the lease that each running provider was configured with
+	phases map[*child]struct{}          // the running providers whose configuration has tofu.applying
 	open   map[*child]map[string]string // private data of the opening → lease, by the provider that opened it
 }
 
 func newNursery(t *testing.T, o simprovider.Options) *nursery {
-	return &nursery{t: t, options: o, tokens: map[*child]string{}, open: map[*child]map[string]string{}}
+	return &nursery{t: t, options: o, tokens: map[*child]string{}, phases: map[*child]struct{}{}, open: map[*child]map[string]string{}}
 }
 
 // Launch implements provider.Launcher.
@@ -61,6 +63,11 @@ func (c *child) Configure(ctx context.Context, config cty.Value) diag.List {
 	if token := config.GetAttr("token"); token.IsKnown() && !token.IsNull() {
 		c.n.mu.Lock()
 		c.n.tokens[c] = simlog.Hash(token.AsString())
+		c.n.mu.Unlock()
+	}
+	if region := config.GetAttr("region"); region.IsKnown() && !region.IsNull() && strings.HasPrefix(region.AsString(), fleetingRegion) {
+		c.n.mu.Lock()
+		c.n.phases[c] = struct{}{}
 		c.n.mu.Unlock()
 	}
 	return c.Provider.Configure(ctx, config)
@@ -96,8 +103,26 @@ func (c *child) Close() error {
 	}
 	delete(c.n.open, c)
 	delete(c.n.tokens, c)
+	delete(c.n.phases, c)
 	c.n.mu.Unlock()
 	return c.Provider.Close()
+}
+
+// fleetingRegion begins the region of a provider whose configuration has tofu.applying.
+const fleetingRegion = "fleeting-"
+
+// fleeting returns the number of running providers that are configured with an ephemeral value or with
+// tofu.applying.
+func (n *nursery) fleeting() (count int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for c := range n.open {
+		_, token := n.tokens[c]
+		if _, phase := n.phases[c]; token || phase {
+			count++
+		}
+	}
+	return count
 }
 
 // ended checks that no provider is left running.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -56,7 +57,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	made = !p.plan.Errored
 	span.SetNumber(trace.Changes, int64(len(p.plan.Changes)))
 	noteDecisions(ctx, p.plan)
-	return p.plan, selection.Advise(provider.OneInterrupt(provider.WithoutRepeats(diags)), req.Excludes, req.Advice)
+	return p.plan, selection.Advise(provider.OneInterrupt(provider.WithoutRepeats(diags)), req.Excludes, cmp.Or(req.Advice, selection.InvokeAdvice(req.Invoke)))
 }
 
 // attempt makes a plan. Which replacements have to be deferred as a whole is known at the end, and then
@@ -270,6 +271,7 @@ func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
 	if c.Undecided(t) {
 		children = []*eval.Module{c.Generic()}
 	}
+	p.orphans.keepLeftOut(t, c)
 	// The claims of the called module's blocks stand for one instance of it.
 	uses := c.BlockClaims()
 	for range len(children) - 1 {
@@ -302,9 +304,6 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 	}
 	p.mu.Lock()
 	if !ok {
-		if p.unknown == nil {
-			p.unknown = map[addr.AbsResource]struct{}{}
-		}
 		p.unknown[r.Addr()] = struct{}{}
 	}
 	if !r.Addr().Instance(addr.NoKey).Unkeyed() {

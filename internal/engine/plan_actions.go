@@ -88,17 +88,19 @@ func planTriggers(p *planner, t *future.Task, in *eval.Instance, c *plan.Change)
 		if len(events) == 0 || p.interrupted() {
 			continue
 		}
+		of := plan.Invocation{Trigger: &plan.ActionTrigger{Resource: in.Addr(), Block: tr.Index, OnFailure: plan.FailurePolicy(tr.Config.OnFailure)}}
 		tr.PrepareCondition(t)
+		if of.Deps = tr.ConditionDeps(t); p.deferral.triggerWaits(&of, p.deferral.set.Touched(of.Deps)) {
+			continue
+		}
 		verdict, made, diags := tr.Condition(t, closed(p, "the condition of a trigger of "+in.Addr().String(), computed.ThisRun), self)
 		p.run.Report(diags)
 		if verdict == eval.Fails || verdict == eval.Wrong || !conditionCanBeHad(p, in, tr, verdict, made) {
 			continue
 		}
 		for _, e := range events {
-			planTrigger(p, t, in, tr, plan.Invocation{
-				Undecided: verdict == eval.Undecided, Deps: tr.ConditionDeps(t),
-				Trigger: &plan.ActionTrigger{Resource: in.Addr(), Event: e, Block: tr.Index, OnFailure: plan.FailurePolicy(tr.Config.OnFailure)},
-			})
+			of.Undecided, of.Trigger.Event = verdict == eval.Undecided, e
+			planTrigger(p, t, in, tr, of)
 		}
 	}
 }
@@ -141,6 +143,10 @@ func planInvocation(p *planner, t *future.Task, action *eval.Instance, inv *plan
 	deps := action.Deps(t)
 	if action.Circular() || p.dependencyFailed(deps) || !action.InputsHold(t) {
 		return false // the reason was reported where it arose
+	}
+	direct, fleeting := p.deferral.waits(t, action)
+	if p.deferral.triggerWaits(inv, append(direct, fleeting...)) {
+		return false
 	}
 	inv.Action, inv.Deps = action.Addr(), slices.Concat(inv.Deps, deps)
 	p.inSession(t, action, event.OpPlan, func(s *ephemeral.Session) {
@@ -204,10 +210,9 @@ func sealInvocation(op *objectOp, config, shown cty.Value, inv *plan.Invocation)
 	return ok
 }
 
-// triggerDeps returns the dependencies of the actions that an instance may trigger, for -exclude: the
-// instance is left out together with whatever its actions need.
-func triggerDeps(t *future.Task, in *eval.Instance) (deps []plan.Dep) {
-	for _, tr := range eval.ActionTriggers(in) {
+// triggerDeps returns the dependencies of the actions of some triggers of an instance.
+func triggerDeps(t *future.Task, in *eval.Instance, triggers []eval.ActionTrigger) (deps []plan.Dep) {
+	for _, tr := range triggers {
 		deps = append(deps, tr.ConditionDeps(t)...)
 		for position := range tr.Config.Actions {
 			deps = append(deps, tr.ActionDeps(t, position)...)

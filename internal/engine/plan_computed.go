@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/idle"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -126,7 +127,7 @@ func checkDeliveries(p *planner) {
 	if p.req.Mode != plan.Normal {
 		return
 	}
-	changes, adopting := changesWith(p, makesComputed), changesWith(p, takesOutComputed)
+	changes, adopting := changesWith(p, withheld.MakesComputed), changesWith(p, withheld.TakesOutComputed)
 	if p.selection.Restricted() && len(changes)+len(adopting)+len(p.computed.Undelivered()) > 0 {
 		idle.AddExcluded(p.computed, storedRun(p), p.req.Config, func(i addr.Instance) bool { return p.changes[addr.Object{Instance: i}] != nil })
 	}
@@ -169,7 +170,7 @@ func checkDeliveries(p *planner) {
 // warnOfLater warns about uses, in later runs, of values that a change takes out of the state.
 func warnOfLater(p *planner, c *plan.Change, others *idle.Search) {
 	for _, w := range c.Withheld {
-		if !isTakenOut(w) {
+		if !withheld.IsTakenOut(w) {
 			continue
 		}
 		by := computed.Name(c.Addr, w.Path)
@@ -198,7 +199,7 @@ func warnUnused(p *planner, c *plan.Change, others string) {
 func deliverKept(p *planner, k rounds.KeptValue) {
 	o := addr.Object{Instance: k.Of}
 	c, record := p.changes[o], recordOf(p.prior.Object(o), k.Path)
-	if c == nil || record == nil || makesComputed(c) {
+	if c == nil || record == nil || withheld.MakesComputed(c) {
 		return
 	}
 	i := slices.IndexFunc(c.Withheld, func(w plan.Withheld) bool { return w.Path.Equals(k.Path) })
@@ -229,14 +230,6 @@ func changesWith(p *planner, has func(*plan.Change) bool) (out []*plan.Change) {
 	}
 	slices.SortFunc(out, func(a, b *plan.Change) int { return a.Addr.Compare(b.Addr) })
 	return out
-}
-
-// makesComputed reports whether a change makes a computed value, or may.
-func makesComputed(c *plan.Change) bool {
-	if c.Action == plan.NoOp || c.Action == plan.Delete || c.Action == plan.Forget || c.Deposed != addr.Current {
-		return false
-	}
-	return slices.ContainsFunc(c.Withheld, func(w plan.Withheld) bool { return w.Computed && w.Status.Differs() })
 }
 
 // sortedOnce sorts a list of instances and returns it with each of them once.

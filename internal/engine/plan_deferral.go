@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
@@ -74,8 +75,7 @@ func (de *deferrer) waits(t *future.Task, in *eval.Instance) (direct, fleeting [
 		return nil, nil
 	}
 	direct, behind := eval.Reach(t, in)
-	direct = de.set.Touched(append(direct, triggerDeps(t, in)...))
-	fleeting = de.set.Touched(behind)
+	direct, fleeting = de.set.Touched(direct), de.set.Touched(behind)
 	for _, d := range behind {
 		if d.Resource.Resource.Mode == addr.Ephemeral { // with unknown instances
 			m := de.run.Module(d.Resource.Module)
@@ -137,6 +137,9 @@ func (de *deferrer) answered(t *future.Task, s *ephemeral.Session, op *objectOp,
 // never be invoked otherwise.
 func (de *deferrer) withTrigger(inv *plan.Invocation, why later) {
 	p := de.planner
+	if inv.Trigger == nil {
+		return // the action is named by -invoke: the error is about it
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if c := p.changes[addr.Object{Instance: inv.Trigger.Resource}]; c != nil {
@@ -145,32 +148,19 @@ func (de *deferrer) withTrigger(inv *plan.Invocation, why later) {
 	}
 }
 
-// add defers a change.
-func (de *deferrer) add(c *plan.Change, why later) {
-	c.Deps = recordedInCalls(c.Deps, nil)
-	de.set.Add(&plan.Deferral{Change: c, Reason: why.reason, WaitsFor: why.waits})
+// triggerWaits has a change wait for the given objects if the action that it triggers does. It returns false
+// if there are none.
+func (de *deferrer) triggerWaits(inv *plan.Invocation, on []plan.Dep) bool {
+	if len(on) > 0 {
+		de.withTrigger(inv, later{plan.DeferredPrereq, on})
+	}
+	return len(on) > 0
 }
 
-// recordedInCalls replaces dependencies on module calls whose instances are unknown, which no plan or state
-// can have, by the recorded dependencies on objects in them. An object that stays as it is keeps these.
-func recordedInCalls(deps []plan.Dep, recorded []addr.ConfigResource) (out []plan.Dep) {
-	isCall := func(d plan.Dep) bool { return d.Resource.Resource.Type == "" }
-	if !slices.ContainsFunc(deps, isCall) {
-		return deps
-	}
-	for _, d := range deps {
-		if !isCall(d) {
-			out = append(out, d)
-			continue
-		}
-		for _, r := range recorded {
-			in := r.Module.Instance()
-			if d.Resource.Module.Module().Instance().Contains(in) {
-				out = append(out, plan.Dep{Resource: addr.AbsResource{Module: in, Resource: r.Resource}, All: true, Modules: true})
-			}
-		}
-	}
-	return out
+// add defers a change.
+func (de *deferrer) add(c *plan.Change, why later) {
+	c.Deps = deferral.RecordedInCalls(c.Deps, nil)
+	de.set.Add(&plan.Deferral{Change: c, Reason: why.reason, WaitsFor: why.waits})
 }
 
 // declared defers an instance that the configuration declares: as far as that is known, it is created, read,
@@ -232,6 +222,7 @@ func (de *deferrer) generic(t *future.Task, in *eval.Instance) cty.Value {
 	op, deps, mode := de.planner.instanceOp(in), in.Deps(t), in.Config().Addr.Mode
 	if de.planner.restrict.excludes(t, in, deps) {
 		de.planner.restrict.leave(in.Addr())
+		de.set.Leave(in.Addr())
 		return unknownObject(in)
 	}
 	why := later{plan.DeferredCountUnknown, de.unsettled(in.Resource.RepetitionDeps(t))}
@@ -327,15 +318,15 @@ func (de *deferrer) putOffProducers() (again bool) {
 	p := de.planner
 	producers := deferral.Producers{Set: &de.set, Changes: p.changes, Seeds: de.attempts.seeds, Users: func(c *plan.Change) (users []addr.Instance) {
 		for _, w := range c.Withheld {
-			if w.Computed && (w.Status.Differs() || isTakenOut(w)) {
+			if w.Computed && (w.Status.Differs() || withheld.IsTakenOut(w)) {
 				users = append(users, p.computed.Later(computed.Name(c.Addr, w.Path))...)
 			}
 		}
 		return sortedOnce(users)
 	}}
-	again, stuck := producers.Defer(changesWith(p, func(c *plan.Change) bool { return makesComputed(c) || takesOutComputed(c) }))
+	again, stuck := producers.Defer(changesWith(p, func(c *plan.Change) bool { return withheld.MakesComputed(c) || withheld.TakesOutComputed(c) }))
 	for _, s := range stuck {
-		if p.req.Memory != nil && !takesOutComputed(s.Change) {
+		if p.req.Memory != nil && !withheld.TakesOutComputed(s.Change) {
 			continue // the run keeps the value
 		}
 		by := s.WaitsFor[0].Resource.Instance(s.WaitsFor[0].Key)
@@ -359,6 +350,9 @@ func beginInstance(ip *instancePlan) {
 	exists := ip.planner.prior.Object(ip.Obj) != nil
 	ip.planner.mu.Unlock()
 	ip.lacks = lacks
+	if !exists { // other changes are known to trigger an action once they are planned
+		waits = append(waits, de.set.Touched(triggerDeps(ip.t, ip.in, eval.CreationTriggers(ip.in)))...)
+	}
 	switch {
 	case de.attempts.seeds[ip.in.Addr()] != nil:
 		ip.later = &later{}

@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -11,7 +8,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
-	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -57,7 +53,7 @@ func invoked(p *planner, t *future.Task, a addr.Instance) *eval.Instance {
 	case in != nil || !known: // the reason was reported
 		return in
 	case !p.run.Declared(a):
-		p.run.Report(notInvoked(a, undeclaredAction(p, a)))
+		p.run.Report(notInvoked(a, selection.UndeclaredAction(a, p.req.Config.ActionNames())))
 		return nil
 	case p.run.WhyGone(a) == plan.DeleteNoModule:
 		p.run.Report(notInvoked(a, "There is no such instance of the module."))
@@ -82,26 +78,4 @@ func invoked(p *planner, t *future.Task, a addr.Instance) *eval.Instance {
 // notInvoked returns an error about an address that the user asks for.
 func notInvoked(a addr.Instance, why string) diag.List {
 	return diag.Errorf("Action cannot be invoked", "-invoke names %s. %s%s", a, why, selection.ShownKey(a))
-}
-
-// undeclaredAction says that the configuration does not declare an action, with the one that is meant or
-// those that there are.
-func undeclaredAction(p *planner, a addr.Instance) string {
-	declared := map[string]struct{}{}
-	p.req.Config.EachResource(func(b *blocks.Resource) {
-		if b.IsAction() {
-			declared[b.Address()] = struct{}{}
-		}
-	})
-	names := slices.Sorted(maps.Keys(declared))
-	text := "The configuration declares no such action."
-	switch hint := diag.DidYouMean(a.Config().String(), names); {
-	case len(names) == 0:
-		text = "The configuration declares no actions."
-	case hint != "":
-		text += hint
-	case len(names) <= 8:
-		text += " It declares " + diag.Series("and", names) + "."
-	}
-	return text
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/computed"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -94,20 +95,12 @@ func (l *leftOut) report(p *planner, c *plan.Change) {
 		"%s Add %s to this plan. Otherwise a later plan makes another value: it replaces %s, or asks for that if other objects depend on it.", why, computed.Names(l.blocks), c.Addr).WithAddress(c.Addr.String()))
 }
 
-// takesOutComputed reports whether a change takes a computed value out of the state, or imports one.
-func takesOutComputed(c *plan.Change) bool { return slices.ContainsFunc(c.Withheld, isTakenOut) }
-
-// isTakenOut reports whether the apply has a computed value that is not stored from then on.
-func isTakenOut(w plan.Withheld) bool {
-	return w.Computed && (w.Status == plan.WithheldStored || w.Status == plan.WithheldImported)
-}
-
 // checkTakenOut reports the objects that a restricted plan leaves out and whose ephemeral attributes are made
 // of a value that a change takes out of the state. Only with the value can it be recorded that they are made
 // of it, and without that record every later plan would need another one.
 func checkTakenOut(p *planner, c *plan.Change) {
 	for _, w := range c.Withheld {
-		if !isTakenOut(w) {
+		if !withheld.IsTakenOut(w) {
 			continue
 		}
 		by := computed.Name(c.Addr, w.Path)

@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
+	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -356,7 +357,7 @@ func (ip *instancePlan) newChange(pv object.Prior) {
 	if pv.Object != nil {
 		c.StateDeps = pv.Object.Dependencies
 	}
-	c.Deps = recordedInCalls(c.Deps, c.StateDeps)
+	c.Deps = deferral.RecordedInCalls(c.Deps, c.StateDeps)
 	c.Before, _ = ip.Seal(pv.Value, slices.Concat(ip.prior.Sensitive(), ip.Block().SensitivePaths(pv.Value)))
 	ip.change = c
 }

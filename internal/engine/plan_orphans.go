@@ -104,6 +104,21 @@ func (or *orphanPlanner) goneBlocks(m *eval.Module) []addr.AbsResource {
 	return gone
 }
 
+// keepLeftOut notes that the objects in a called module are none of this plan if -exclude leaves out all of
+// its instances, which are unknown.
+func (or *orphanPlanner) keepLeftOut(t *future.Task, c *eval.Call) {
+	outer, name, _ := c.Addr().Parent()
+	for _, inner := range or.stored.inner[outer] {
+		if _, of, _ := inner.Parent(); of == name && c.LeftOut(t) {
+			or.planner.mu.Lock()
+			for _, r := range or.stored.below(inner, nil) {
+				or.planner.unknown[r] = struct{}{}
+			}
+			or.planner.mu.Unlock()
+		}
+	}
+}
+
 // goneModules returns the resources of the state in instances of a called module that the call does not have.
 func (or *orphanPlanner) goneModules(t *future.Task, c *eval.Call) []addr.AbsResource {
 	var gone []addr.AbsResource

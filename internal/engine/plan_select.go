@@ -19,7 +19,13 @@ type restriction struct {
 
 // excludes reports whether -exclude leaves out the instance, or something that it or its actions need.
 func (re *restriction) excludes(t *future.Task, in *eval.Instance, deps []plan.Dep) bool {
-	return re.planner.selection.Excluding() && (re.excluded(in.Addr(), deps) || re.excluded(in.Addr(), triggerDeps(t, in)) || re.usesExcluded(t, in))
+	return re.planner.selection.Excluding() && (re.excluded(in.Addr(), deps) || re.excluded(in.Addr(), triggerDeps(t, in, eval.ActionTriggers(in))) || re.usesExcluded(t, in) || re.importsExcluded(t, in))
+}
+
+// importsExcluded reports whether something that -exclude leaves out decides which object is imported.
+func (re *restriction) importsExcluded(t *future.Task, in *eval.Instance) bool {
+	im, ok := re.planner.imports.targetOf(t, in)
+	return ok && im != nil && im.Unknown && re.excluded(in.Addr(), im.Deps)
 }
 
 // usesExcluded reports whether the instance or its destroy-time provisioners may use, directly or through
@@ -125,7 +131,9 @@ func (re *restriction) excluded(a addr.Instance, deps []plan.Dep) bool {
 	}
 	re.planner.mu.Lock()
 	defer re.planner.mu.Unlock()
-	return slices.ContainsFunc(deps, re.planner.left.Touched)
+	return slices.ContainsFunc(deps, func(d plan.Dep) bool {
+		return re.planner.left.Touched(d) || !d.All && re.planner.left.Touched(plan.Dep{Resource: d.Resource, Key: addr.AnyKey})
+	})
 }
 
 // leavesOutAll reports whether -exclude leaves out all instances of a resource or module call. Which there

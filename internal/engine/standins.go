@@ -78,7 +78,7 @@ func recordRemade(ia *instanceApply, records []state.Withheld) {
 // noteTakenOut notes the values that a change takes out of the state, or imports and does not store.
 func noteTakenOut(u *computed.Uses, c *plan.Change) {
 	for _, w := range c.Withheld {
-		if isTakenOut(w) {
+		if withheld.IsTakenOut(w) {
 			u.TakeOut(computed.Name(c.Addr, w.Path))
 		}
 	}

@@ -47,3 +47,20 @@ func TestProducers(t *testing.T) {
 		}
 	}
 }
+
+// TestProducersCrosswise has two producers whose users wait for the other one: if both waited for their
+// users, none could ever be made.
+func TestProducersCrosswise(t *testing.T) {
+	set, made, users := &Set{}, map[addr.Object]*plan.Change{}, map[addr.Instance]addr.Instance{}
+	var changes []*plan.Change
+	for _, n := range []struct{ of, user, awaited string }{{"x.a", "x.u", "x.b"}, {"x.b", "x.v", "x.a"}} {
+		c := &plan.Change{Addr: instance(t, n.of), Action: plan.Create}
+		made[c.Object()], users[c.Addr] = c, instance(t, n.user)
+		changes = append(changes, c)
+		set.Add(&plan.Deferral{Change: &plan.Change{Addr: users[c.Addr], Action: plan.Create}, WaitsFor: []plan.Dep{on(instance(t, n.awaited))}})
+	}
+	p := Producers{Set: set, Changes: made, Seeds: map[addr.Instance]*plan.Deferral{}, Users: func(c *plan.Change) []addr.Instance { return []addr.Instance{users[c.Addr]} }}
+	if again, stuck := p.Defer(changes); again || len(stuck) != 2 {
+		t.Errorf("got again %t, %d stuck, want false, 2", again, len(stuck))
+	}
+}

@@ -22,6 +22,7 @@ type Set struct {
 	at      plan.Instances // the instances; blocks and calls stand for theirs
 	blocks  map[addr.AbsResource]struct{}
 	calls   map[addr.ModuleInstance]struct{} // without keys
+	left    map[addr.ConfigResource]struct{} // blocks with unknown instances that are left out
 }
 
 // Of returns the set of a plan.
@@ -76,6 +77,16 @@ func (s *Set) AddBlock(t addr.Target) {
 	s.at.Add(r.Instance(addr.AnyKey))
 }
 
+// Leave notes that a plan leaves out a block, whose generic instance is given: nothing waits for its objects.
+func (s *Set) Leave(a addr.Instance) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left == nil {
+		s.left = map[addr.ConfigResource]struct{}{}
+	}
+	s.left[a.Config()] = struct{}{}
+}
+
 // AddSilent adds an instance that depends on something deferred and does not count itself.
 func (s *Set) AddSilent(a addr.Instance) {
 	s.mu.Lock()
@@ -90,12 +101,16 @@ func (s *Set) Empty() bool {
 	return len(s.entries)+len(s.blocks)+len(s.calls) == 0
 }
 
-// Covers reports whether an instance is deferred, by itself or with its block or a call around it.
+// Covers reports whether an instance is deferred, by itself or with its block or a call around it. One that
+// is left out is not.
 func (s *Set) Covers(a addr.Instance) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, ok := s.entries[addr.Object{Instance: a}]
-	return ok || s.covers(a.Abs())
+	if _, ok := s.entries[addr.Object{Instance: a}]; ok {
+		return true
+	}
+	_, left := s.left[a.Config()]
+	return !left && s.covers(a.Abs())
 }
 
 // CoversBlock reports whether a resource is deferred as a whole, or with a call around it.

@@ -106,15 +106,15 @@ func (w *waits) referred(d plan.Dep) []int32 {
 	return []int32{n, unkeyed}
 }
 
-// search follows dependencies from an object, until done returns true for a node that it reaches. It stays
-// among the nodes for which within returns true.
-func (w *waits) search(from plan.Dep, within, done func(int32) bool) bool {
+// search follows links from an object, until done returns true for a node that it reaches. It stays among the
+// nodes for which within returns true.
+func (w *waits) search(next [][]int32, from plan.Dep, within, done func(int32) bool) bool {
 	w.last++
 	left := slices.DeleteFunc(w.referred(from), func(n int32) bool { return !within(n) })
 	for len(left) > 0 {
 		n := left[len(left)-1]
 		left = left[:len(left)-1]
-		for _, to := range w.next[n] {
+		for _, to := range next[n] {
 			if w.seen[to] == w.last || !within(to) {
 				continue
 			}
@@ -131,15 +131,16 @@ func (w *waits) search(from plan.Dep, within, done func(int32) bool) bool {
 // about the same object, it searches once.
 func (w *waits) leadTo(from plan.Dep, to addr.Instance) bool {
 	if w.whole == 0 || w.whole != w.last || w.from != from {
-		w.search(from, func(int32) bool { return true }, func(int32) bool { return false })
+		w.referred(from) // whose nodes are in next from now on
+		w.search(w.next, from, func(int32) bool { return true }, func(int32) bool { return false })
 		w.whole, w.from = w.last, from
 	}
 	return w.seen[w.node(to)] == w.whole
 }
 
 // closing returns for each deferral the index in WaitsFor of the first object that itself waits for the
-// deferred one, -1 if none does. Both are in one component of the graph with all these deferrals then: it
-// searches only there, which is usually nowhere.
+// deferred one, also through other deferrals of the list, -1 if none does. Both are in one component of the
+// graph with all these deferrals then: it searches only there, which is usually nowhere.
 func (w *waits) closing(list []*plan.Deferral) []int {
 	links := make([][]int32, len(list))
 	for i, d := range list {
@@ -163,7 +164,7 @@ func (w *waits) closing(list []*plan.Deferral) []int {
 		}
 		within := func(to int32) bool { return number[to] == number[n] }
 		out[i] = slices.IndexFunc(d.WaitsFor, func(on plan.Dep) bool {
-			return w.search(on, within, func(to int32) bool { return slices.Contains(ends, to) })
+			return w.search(next, on, within, func(to int32) bool { return slices.Contains(ends, to) })
 		})
 	}
 	return out

@@ -30,17 +30,20 @@ func TestWaits(t *testing.T) {
 			made[c.Object()] = c
 		}
 		w := findWaits(p.set, made)
-		for i, got := range w.closing(list) {
-			want := slices.IndexFunc(list[i].WaitsFor, func(d plan.Dep) bool { return p.leadTo(d, list[i].Change.Addr) })
-			if got != want {
-				t.Errorf("%s, used by %v: got %d, want %d", list[i].Change.Addr, list[i].WaitsFor, got, want)
-			}
-		}
 		for _, u := range p.deferred {
 			for _, c := range p.changes {
 				if got, want := w.leadTo(on(u), c.Addr), p.leadTo(on(u), c.Addr); got != want {
 					t.Errorf("leadTo(%s, %s): got %v, want %v", u, c.Addr, got, want)
 				}
+			}
+		}
+		for _, d := range list { // each of which would wait too
+			p.deps[d.Change.Addr] = append(slices.Clip(p.deps[d.Change.Addr]), d.WaitsFor...)
+		}
+		for i, got := range w.closing(list) {
+			want := slices.IndexFunc(list[i].WaitsFor, func(d plan.Dep) bool { return p.leadTo(d, list[i].Change.Addr) })
+			if got != want {
+				t.Errorf("%s, used by %v: got %d, want %d", list[i].Change.Addr, list[i].WaitsFor, got, want)
 			}
 		}
 	})

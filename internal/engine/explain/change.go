@@ -115,7 +115,7 @@ func (e *Explainer) why(c *plan.Change, s subject) []Point {
 	var out []Point
 	add := func(kind, text string) { out = append(out, Point{Kind: kind, Text: text}) }
 	if c.Deposed != addr.Current {
-		add("deposed", "it is left over from a replacement that failed in part")
+		add("deposed", "it is left over from a replacement that did not destroy it")
 	}
 	if c.Moved() {
 		add("moved", "it was "+c.PrevAddr.String()+" before, which a moved block or a change of its repetition says")

@@ -34,6 +34,19 @@ func Advise(diags diag.List, excludes []addr.Target, advice string) diag.List {
 	return sorted
 }
 
+// InvokeAdvice returns the advice for a plan that only invokes actions, "" without any: everything that they
+// need has to be applied before.
+func InvokeAdvice(actions []addr.Instance) string {
+	if len(actions) == 0 {
+		return ""
+	}
+	command := "mayfly apply"
+	for _, a := range actions {
+		command += " -invoke=" + diag.Argument(a.String())
+	}
+	return "A plan with -invoke changes nothing else. To apply what is missing, then invoke again, run:\n  mayfly apply -converge\n  " + command
+}
+
 // adviseExclude returns commands that apply everything but the blocks first. They name all of them, because a
 // plan fails as long as one remains; their dependents are left out with them.
 func adviseExclude(blocks []string, excludes []addr.Target) string {

@@ -30,7 +30,7 @@ func schema(attrs string, blocks ...string) *hcl.BodySchema {
 }
 
 var (
-	topSchema = schema("compatibility plugin_cache_dir plugin_cache_may_break_dependency_lock_file disable_checkpoint disable_checkpoint_signature",
+	topSchema = schema(engineArgument+" plugin_cache_dir plugin_cache_may_break_dependency_lock_file disable_checkpoint disable_checkpoint_signature",
 		"credentials host", "credentials_helper name", "host name", "provider_installation", "providers", "provisioners",
 		"oci_default_credentials", "oci_credentials repository", "registry_protocols")
 	credentialsSchema = schema("token")
@@ -83,24 +83,36 @@ func (l *loader) settings(attrs hcl.Attributes) {
 	if s, ok := l.text(attrs["plugin_cache_dir"]); ok {
 		c.PluginCacheDir = l.env.expand(s)
 	}
-	l.compatibility(attrs["compatibility"])
+	l.compatibility(attrs[engineArgument])
 	l.flag(attrs["plugin_cache_may_break_dependency_lock_file"], &c.PluginCacheMayBreakLockFile)
 	l.flag(attrs["disable_checkpoint"], &c.DisableCheckpoint)
 	l.flag(attrs["disable_checkpoint_signature"], &c.DisableCheckpointSignature)
 }
 
-// compatibility reads the engine that the program is taken for.
+// engineArgument is the name of the argument for the engine that the program is taken for.
+const engineArgument = "compatibility"
+
+// compatibility reads that argument.
 func (l *loader) compatibility(attr *hcl.Attribute) {
 	before := len(l.diags)
-	if text, ok := l.text(attr); ok {
-		e, err := compat.Parse(text)
-		if err != nil {
-			l.errorAt(attr.Expr.Range(), "Invalid value in CLI configuration", "The argument \"compatibility\" is wrong: %s.", err)
-		}
-		l.config.Compatible = e
+	text, ok := l.text(attr)
+	explainEngine(l.diags[before:])
+	if !ok {
+		return
 	}
-	for i := range l.diags[before:] {
-		l.diags[before+i].Extra = NoEngine{}
+	e, err := compat.Parse(text)
+	if err != nil {
+		l.errorAt(attr.Expr.Range(), "Invalid value in CLI configuration", "The argument %q is wrong: %s.", engineArgument, err)
+		l.diags[len(l.diags)-1].Extra = NoEngine{}
+	}
+	l.config.Compatible = e
+}
+
+// explainEngine adds the form of the value to errors about the engine.
+func explainEngine(diags diag.List) {
+	for i := range diags {
+		diags[i].Detail += " The argument \"" + engineArgument + "\" is terraform-X.Y or opentofu-X.Y in quotes, such as \"terraform-1.16\"."
+		diags[i].Extra = NoEngine{}
 	}
 }
 

@@ -126,7 +126,11 @@ func (p *parser) item(body *hclsyntax.Body) {
 		p.fail("Unexpected equals sign", "%s is a block: write the brace right after the name, without an equals sign.", name)
 	case next.Type == hclsyntax.TokenEqual && len(labels) == 0:
 		p.next()
-		p.attribute(body, name, rng, next.Range, p.value(name))
+		expr := p.value(name)
+		if name == engineArgument {
+			explainEngine(p.diags)
+		}
+		p.attribute(body, name, rng, next.Range, expr)
 	case next.Type == hclsyntax.TokenOBrace && len(labels) == 0 && objectBlocks[name]:
 		p.attribute(body, name, rng, next.Range, p.value(name))
 	case next.Type == hclsyntax.TokenOBrace:

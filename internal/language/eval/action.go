@@ -33,6 +33,13 @@ func ActionTriggers(in *Instance) []ActionTrigger {
 	return out
 }
 
+// CreationTriggers returns the triggers that each creation of an instance sets off.
+func CreationTriggers(in *Instance) []ActionTrigger {
+	return slices.DeleteFunc(ActionTriggers(in), func(tr ActionTrigger) bool {
+		return tr.block.Condition != nil || !slices.Contains(tr.Config.Events, string(plan.BeforeCreate)) && !slices.Contains(tr.Config.Events, string(plan.AfterCreate))
+	})
+}
+
 // Verdict is the result of a trigger's condition.
 type Verdict uint8
 

@@ -152,8 +152,7 @@ func (f flattener) resource(rr resourceRead) {
 func (r *Resource) allDeps(t *future.Task) []plan.Dep {
 	got, cycle := r.deps.Get(t, r, nil, func() []plan.Dep {
 		f := newFlattener(t, nil)
-		instances, _ := r.Instances(t)
-		for _, in := range instances {
+		for _, in := range (resourceRead{res: r, selection: selection{all: true}}).inAnyPhase(t) {
 			f.instance(in)
 		}
 		f.object(r)

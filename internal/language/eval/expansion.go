@@ -59,6 +59,8 @@ type expansion struct {
 	leftOut bool
 	// why has the errors of an expansion that failed.
 	why diag.List
+	// phased is set if tofu.applying decides, so that an apply has other instances than its plan.
+	phased bool
 	// generic is set while validating, when one instance without a key represents all of them.
 	generic bool
 }
@@ -137,6 +139,7 @@ func (r *expander) evaluate(t *future.Task) *expansion {
 	if diags.HasErrors() {
 		return &expansion{form: e.form, failed: true, undecided: undecided && !leftOut, leftOut: leftOut, why: diags.WithAddress(r.name)}
 	}
+	e.phased = r.ephemeral && r.module.block.OnlyApplying(r.repeat.Expr())
 	run.cover(coverage.Repetition, r.repeat.Expr().Range(), coverage.If(len(e.keys) > 0))
 	return e
 }
@@ -477,6 +480,7 @@ func (r *expander) isExcluded(t *future.Task) bool {
 	needs := &reads{}
 	if r.block != nil { // else the objects of an import block are created in place of it
 		needs.addExprs(r.module.scope(t), r.repeat.Expr())
+		prepare(t, needs) // so that it is known which are left out
 	}
 	return of(*r.target, needs.deps(t, nil))
 }

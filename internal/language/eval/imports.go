@@ -139,6 +139,7 @@ func (m *Module) importTarget(t *future.Task, b *config.Import, rp *eachData) (I
 	case !v.IsWhollyKnown() && r.opt.Deferring:
 		out := &reads{}
 		out.addExprs(sc, x)
+		prepare(t, out) // so that it is known whether it is left out
 		target.Unknown, target.Deps = true, out.deps(t, nil)
 		return target, diags
 	case !v.IsWhollyKnown():

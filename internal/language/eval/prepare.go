@@ -84,7 +84,7 @@ func (p preparer) resource(rr resourceRead) {
 		rr.res.whole(p.t, nil, rr.via) // built once, however many refer to it
 		return
 	}
-	for _, in := range rr.instances(p.t) {
+	for _, in := range rr.inAnyPhase(p.t) {
 		if ephemeral {
 			leave := p.t.Enter(in, rr.via)
 			p.instance(in)

@@ -16,6 +16,9 @@ func (r *Resource) Undecided(t *future.Task) bool { return r.undecided(t) }
 // module has resources or data sources. Without any, nothing is deferred: its outputs are unknown values.
 func (c *Call) Undecided(t *future.Task) bool { return c.undecided(t) && hasObjects(c.block.Child) }
 
+// LeftOut reports whether the instances of the call are not known and -exclude leaves them out.
+func (c *Call) LeftOut(t *future.Task) bool { return c.leftOut(t) }
+
 func (r *expander) undecided(t *future.Task) bool {
 	return r.module.run.opt.Deferring && r.expand(t, nil).undecided
 }
@@ -122,8 +125,19 @@ func (f flattener) fleeting(rr resourceRead) {
 	if rr.res.undecided(f.t) {
 		f.deps[plan.Dep{Resource: rr.res.Addr(), All: true}] = struct{}{}
 	}
-	for _, in := range rr.instances(f.t) {
+	for _, in := range rr.inAnyPhase(f.t) {
 		f.instance(in)
 	}
 	f.object(rr.res)
+}
+
+// inAnyPhase returns the instances of an ephemeral resource that are read and, if tofu.applying decides which
+// there are, one that represents all that an apply may have: their dependencies must be in the order of the
+// plan.
+func (rr resourceRead) inAnyPhase(t *future.Task) []*Instance {
+	out := rr.instances(t)
+	if rr.res.expand(t, rr.via).phased {
+		out = append(slices.Clip(out), rr.res.Generic())
+	}
+	return out
 }

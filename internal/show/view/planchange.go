@@ -180,7 +180,7 @@ func reasons(c *plan.Change) []string {
 		out = append(out, "the old object stays until a later plan, because something that is deferred depends on it")
 	}
 	if c.Deposed != addr.Current {
-		out = append(out, "left over from a partially-failed replacement of this instance")
+		out = append(out, "left over from a replacement of this instance, which did not destroy it")
 	}
 	switch c.Reason {
 	case plan.ForgetInConfig:

@@ -98,6 +98,12 @@ func (s *JSONStream) Round(number int) {
 	s.write(streamLine{Message: fmt.Sprintf("Round %d", number), Type: "round", Round: number}, time.Time{})
 }
 
+// Rounds writes the message that a run of several rounds has ended, with the numbers of changes of all of
+// them. converged is false if the plan of its last round was not carried out.
+func (s *JSONStream) Rounds(message string, last int, made plan.Counts, converged bool) {
+	s.write(streamLine{Message: message, Type: "rounds", Rounds: &streamRounds{Converged: converged, Last: last}, Changes: streamCountsOf(made, "apply")}, time.Time{})
+}
+
 // Saved writes the messages about a saved plan before it is applied: one for each change that involves a
 // provider, and for each deferred change.
 func (s *JSONStream) Saved(p *plan.Plan) {
@@ -177,7 +183,5 @@ func (s *JSONStream) Outputs(outputs map[string]*state.Output) error {
 
 // counts writes the message with the numbers of an operation: "plan", "apply" or "destroy".
 func (s *JSONStream) counts(n plan.Counts, message, operation string) {
-	s.write(streamLine{Message: message, Type: "change_summary", Changes: &streamCounts{
-		Add: n.Add, Change: n.Change, Import: n.Import, Remove: n.Destroy, Forget: n.Forget, Invoke: n.Invoke, Defer: n.Defer, Operation: operation,
-	}}, time.Time{})
+	s.write(streamLine{Message: message, Type: "change_summary", Changes: streamCountsOf(n, operation)}, time.Time{})
 }

@@ -32,6 +32,7 @@ type streamLine struct {
 	Resources        []string             `json:"resources,omitempty"`
 	Invocation       *actionHook          `json:"invocation,omitempty"`
 	Round            int                  `json:"round,omitempty"`
+	Rounds           *streamRounds        `json:"rounds,omitempty"`
 	TestMessage
 	listMessage
 
@@ -90,6 +91,19 @@ type streamCounts struct {
 	Invoke    int    `json:"action_invocation,omitempty"`
 	Defer     int    `json:"defer,omitempty"`
 	Operation string `json:"operation"`
+}
+
+// streamCountsOf returns the numbers of an operation.
+func streamCountsOf(n plan.Counts, operation string) *streamCounts {
+	return &streamCounts{
+		Add: n.Add, Change: n.Change, Import: n.Import, Remove: n.Destroy, Forget: n.Forget, Invoke: n.Invoke, Defer: n.Defer, Operation: operation,
+	}
+}
+
+// streamRounds tells how a run of several rounds has ended.
+type streamRounds struct {
+	Converged bool `json:"converged"`
+	Last      int  `json:"last"`
 }
 
 // streamOutput is an output with its value after an apply, or with its planned action. Sensitive ones have no

@@ -19,7 +19,8 @@ var ErrNoAnswer = errors.New("there is no input")
 // Question is a question for a person.
 type Question struct {
 	Title, Text string
-	Secret      bool // don't show the typed text
+	Secret      bool   // don't show the typed text
+	Spared      string // a sentence on the things that an interrupt leaves as they are; "" for all
 }
 
 // Prompt asks the person at standard input. It may ask one question at a time.

@@ -189,3 +189,14 @@ func (c *compiler) checkActionsBefore() {
 		}
 	})
 }
+
+// ActionNames returns the addresses of all action blocks, sorted.
+func (c *Config) ActionNames() []string {
+	declared := map[string]struct{}{}
+	c.EachResource(func(b *Resource) {
+		if b.IsAction() {
+			declared[b.Address()] = struct{}{}
+		}
+	})
+	return slices.Sorted(maps.Keys(declared))
+}

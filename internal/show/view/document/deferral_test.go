@@ -2,6 +2,7 @@ package document
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,8 +47,8 @@ func TestDeferredJSON(t *testing.T) {
 		Deferred []struct {
 			WaitsFor []string `json:"waits_for"`
 			Change   struct {
-				Index   any  `json:"index"`
-				Unknown bool `json:"index_unknown"`
+				Address string `json:"address"`
+				Unknown bool   `json:"index_unknown"`
 			} `json:"resource_change"`
 		} `json:"deferred_changes"`
 		Planned any `json:"planned_values"`
@@ -59,8 +60,8 @@ func TestDeferredJSON(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, d := range ours.Deferred {
-		if c := d.Change; c.Unknown != (c.Index == "*") {
-			t.Errorf("index %v: got index_unknown %t, want it of unknown keys only", c.Index, c.Unknown)
+		if c := d.Change; c.Unknown != strings.Contains(c.Address, `["*"]`) {
+			t.Errorf("%s: got index_unknown %t, want it of unknown keys only", c.Address, c.Unknown)
 		}
 	}
 	if len(read.PlannedValues.RootModule.Resources) != 1 {

@@ -55,7 +55,7 @@ type jsonChangeOf struct {
 	PreviousAddress string `json:"previous_address,omitempty"`
 	ModuleAddress   string `json:"module_address,omitempty"`
 	jsonInstance
-	IndexUnknown bool       `json:"index_unknown,omitempty"` // of a deferred change, whose index is "*" then
+	IndexUnknown bool       `json:"index_unknown,omitempty"` // of a deferred change, which has the key "*" then, or a module around it
 	Deposed      string     `json:"deposed,omitempty"`
 	Change       jsonChange `json:"change"`
 	ActionReason string     `json:"action_reason,omitempty"`
@@ -204,7 +204,7 @@ func changeList(changes []*plan.Change, s Schemas) ([]jsonChangeOf, error) {
 func changeJSON(c *plan.Change, s Schemas) (jsonChangeOf, error) {
 	out := jsonChangeOf{
 		Address: c.Addr.String(), ModuleAddress: c.Addr.Module.String(), jsonInstance: instanceJSON(c.Addr, c.Provider.Provider),
-		IndexUnknown: c.Addr.Key == addr.AnyKey,
+		IndexUnknown: c.Addr.Unkeyed(),
 		Deposed:      string(c.Deposed), ActionReason: string(c.Reason), of: c,
 	}
 	if c.Moved() {
