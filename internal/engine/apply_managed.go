@@ -345,6 +345,9 @@ func (ia *instanceApply) depose(entry *journal.Entry) (addr.Object, bool) {
 	ia.a.mu.Lock()
 	ia.a.deposedBy[ia.Obj.Instance] = key
 	ia.a.mu.Unlock()
+	if ia.a.req.Memory.Seen(ia.Obj) {
+		ia.a.req.Memory.See(deposed)
+	}
 	return deposed, true
 }
 

@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
-	"github.com/mayfly-iac/mayfly/plan"
 )
 
 // defers checks the deferrals of the plan, as "ADDRESS ACTION REASON" and the addresses that it waits for.
@@ -135,32 +136,6 @@ output "o" { value = sim_thing.late.id }`
 	w.ok(command{deferral: true}).defers().didInAnyOrder("delete late", "create late")
 }
 
-// TestDeferredProviderKey has an object choose the provider instance of a module, in the call of the module
-// around it.
-func TestDeferredProviderKey(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, `
-resource "sim_thing" "base" { name = "base" }
-provider "sim" {
-  alias    = "r"
-  for_each = toset(["base-1", "b"])
-  region   = each.key
-}
-module "m" {
-  source    = "./m"
-  providers = { sim = sim.r[sim_thing.base.id] }
-}
-output "x" { value = sim_thing.base.id }`)
-	w.file("m/main.tf", prelude+`
-module "n" { source = "./n" }`)
-	w.file("m/n/main.tf", prelude+`
-resource "sim_thing" "in" { name = "in" }`)
-	w.ok(command{deferral: true}).defers("module.m.module.n.sim_thing.in create provider_config_unknown sim_thing.base")
-	w.ok(command{deferral: true}).defers().did("create in")
-	w.ok(command{}).did()
-	w.ok(command{mode: plan.Destroy}).did("delete in", "delete base")
-}
-
 func TestDeferredImport(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `resource "sim_thing" "a" { name = "a" }`)
@@ -192,82 +167,6 @@ resource "sim_thing" "c" {
 	if len(r.plan.Changes) != 4 {
 		t.Errorf("changes: got %d, want 4", len(r.plan.Changes))
 	}
-}
-
-// TestDeferredImportIsLeft has a provider put off the plan of an object that is imported: it is not in the
-// state before a plan shows the import. It is read once, though the plan is made twice because of the action.
-func TestDeferredImportIsLeft(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, `resource "sim_thing" "a" { name = "a" }`)
-	w.ok(command{})
-	w.config(`
-removed {
-  from = sim_thing.a
-  lifecycle { destroy = false }
-}
-import {
-  to = sim_thing.b
-  id = "a-1"
-}
-resource "sim_thing" "b" { name = "a" }
-resource "sim_thing" "base" { name = "base" }
-provider "sim" {
-  alias  = "late"
-  region = "r${sim_thing.base.serial}"
-}
-action "sim_note" "n" {
-  provider = sim.late
-  config { name = "noted" }
-}
-resource "sim_thing" "x" {
-  name = "x"
-  lifecycle {
-    action_trigger {
-      events  = [after_create]
-      actions = [action.sim_note.n]
-    }
-  }
-}`)
-	w.rules = `[{"rpc":"PlanResourceChange","name":"a","do":"deferred"}]`
-	r := w.ok(command{deferral: true}).defers(
-		"sim_thing.b create resource_config_unknown",
-		"sim_thing.x create deferred_prereq sim_thing.base",
-	)
-	b := r.plan.Deferrals[0].Change
-	if b.Importing == nil || b.Importing.ID != "a-1" {
-		t.Errorf("got import %v, want the one of a-1", b.Importing)
-	}
-	if r.plan.Prior.Object(b.Object()) != nil {
-		t.Error("got the object in the state of a plan that defers its import, want it left out")
-	}
-	if got := r.planLog.Count(simlog.Filter{RPC: "ImportResourceState"}); got != 1 {
-		t.Errorf("imports: got %d, want 1", got)
-	}
-	w.rules = ""
-	r = w.ok(command{deferral: true}).defers().did("create x")
-	if c := r.plan.Changes[0]; c.Addr != b.Addr || c.Importing == nil {
-		t.Errorf("got %s %v, want the import of %s", c.Addr, c.Importing, b.Addr)
-	}
-}
-
-// TestUnknownImportWithoutBlock has import blocks without resource blocks whose objects are not known yet.
-func TestUnknownImportWithoutBlock(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, `
-resource "sim_thing" "base" { name = "base" }
-import {
-  to = sim_thing.new
-  id = sim_thing.base.id
-}`)
-	w.fails(command{deferral: true, generate: true}, "Cannot generate configuration yet", "sim_thing.new")
-	w.config(`
-resource "sim_thing" "base" { name = "base" }
-import {
-  for_each = toset([sim_thing.base.id])
-  to       = sim_thing.new[each.key]
-  id       = each.key
-}`)
-	w.fails(command{deferral: true, planOnly: true}, "Configuration for import target does not exist", "sim_thing.new")
 }
 
 // TestKeptWhileUndecided refreshes the objects of a block whose instances are unknown, at any depth, and
@@ -447,8 +346,12 @@ resource "sim_thing" "user" {
 		w := newWorld(t, text("1", "1", `["a"]`, first))
 		w.ok(command{})
 		w.config(text("2", "2", keys, first))
-		w.ok(command{deferral: true}).defers(`sim_thing.user["*"] create instance_count_unknown sim_thing.base`).didInAnyOrder("update base", "create old", "update reader")
-		w.ok(command{deferral: true}).defers().did("update user", "delete old")
+		memory := rounds.New(time.Now())
+		w.ok(command{deferral: true, memory: memory}).defers(`sim_thing.user["*"] create instance_count_unknown sim_thing.base`).didInAnyOrder("update base", "create old", "update reader")
+		r := w.ok(command{deferral: true, memory: memory}).defers().did("update user", "delete old")
+		if got := r.planLog.Count(simlog.Filter{RPC: "ReadResource", Name: "old"}); got != 0 {
+			t.Errorf("reads of the old object: got %d, want 0: the first round has read it", got)
+		}
 	})
 	t.Run("stuck", func(t *testing.T) {
 		t.Parallel()

@@ -70,7 +70,7 @@ func (or *orphanPlanner) plan(t *future.Task, o *orphan) {
 		}
 		if !or.planner.start.stands(o.obj) {
 			before := pr
-			if pr, ok = or.planner.deferral.refresh(&dp.objectOp, pr, dp.metaOfModule()); !ok {
+			if pr, ok = or.planner.deferral.attempts.reads.Once(&dp.Op, func() (object.Prior, bool) { return dp.Refresh(pr, dp.metaOfModule()) }); !ok {
 				return
 			}
 			or.planner.start.noteRefreshed(&dp.objectOp, before, pr)

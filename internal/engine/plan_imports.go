@@ -200,8 +200,8 @@ func (im *importPlanner) check() {
 		cells, _ := b.targets.Peek()
 		for _, c := range cells {
 			target, _ := c.target.Peek()
-			if target.Unknown && target.To == (addr.Instance{}) && !im.declares(b.of) {
-				im.reportUndeclaredBlock(b)
+			if target.Unknown && target.To == (addr.Instance{}) {
+				im.checkBlock(b)
 			}
 			if target.Block == nil || target.Failed || target.stored || target.To == (addr.Instance{}) {
 				continue
@@ -216,14 +216,11 @@ func (im *importPlanner) check() {
 	}
 }
 
-// declares reports whether the configuration has a block of the resource.
-func (im *importPlanner) declares(r addr.ConfigResource) bool {
-	m := im.planner.req.Config.Modules[r.Module]
-	return m != nil && m.Resources[r.Resource] != nil
-}
-
-// reportUndeclaredBlock reports an import block without a resource block whose targets are not known yet.
-func (im *importPlanner) reportUndeclaredBlock(b *importBlock) {
+// checkBlock reports an import block whose targets are not known yet if there is no resource block.
+func (im *importPlanner) checkBlock(b *importBlock) {
+	if m := im.planner.req.Config.Modules[b.of.Module]; m != nil && m.Resources[b.of.Resource] != nil {
+		return
+	}
 	im.run.Report(diag.At(b.Range, "Configuration for import target does not exist",
 		"The configuration has no block for %s, and none can be generated before the for_each of this import block is known, after an apply. Write a resource block for it, or leave the import block out until then.", b.of))
 }
@@ -251,7 +248,7 @@ func (l *priorLoader) imported(meta cty.Value) (object.Prior, bool) {
 		l.generated = g.Text
 		return g.prior, true
 	}
-	return l.planner.deferral.imported(l.objectOp, l.importing, meta)
+	return l.planner.deferral.attempts.reads.Once(&l.Op, func() (object.Prior, bool) { return l.importing.Import(&l.Op, meta) })
 }
 
 // keepImported puts the imported object into the state that the plan starts from.

@@ -62,7 +62,7 @@ func (l *priorLoader) object() (ok bool) {
 	}
 	_, forced := pl.forced[l.in.Addr()]
 	l.Leaves = pl.req.Mode == plan.Normal && (forced || l.stored.Tainted)
-	l.prior, ok = pl.deferral.refresh(l.objectOp, l.loaded, meta)
+	l.prior, ok = pl.deferral.attempts.reads.Once(&l.Op, func() (object.Prior, bool) { return l.Refresh(l.loaded, meta) })
 	return ok
 }
 

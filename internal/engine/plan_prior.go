@@ -21,10 +21,7 @@ type startState struct {
 
 // stands reports whether an object is taken as the state has it, without asking the provider.
 func (st *startState) stands(o addr.Object) bool {
-	st.planner.mu.Lock()
-	_, again := st.planner.deferral.attempts.refreshed[o]
-	st.planner.mu.Unlock()
-	return st.planner.req.SkipRefresh || !again && st.planner.req.Memory.Seen(o)
+	return st.planner.req.SkipRefresh || !st.planner.deferral.attempts.reads.Has(o) && st.planner.req.Memory.Seen(o)
 }
 
 // set sets an object of the state that planning starts from, or removes it if o is nil.

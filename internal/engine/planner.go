@@ -110,7 +110,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 	p.restrict = restriction{walk: p.walk, planner: p}
 	p.start = startState{walk: p.walk, planner: p}
 	p.outputs = outputPlanner{walk: p.walk, planner: p}
-	p.deferral = deferrer{walk: p.walk, planner: p, attempts: &attempts{refreshed: map[addr.Object]object.Prior{}}}
+	p.deferral = deferrer{walk: p.walk, planner: p, attempts: &attempts{}}
 	p.computed.State, p.env.Kept = req.State, req.Memory.Kept
 	p.dependents = sync.OnceValue(func() map[addr.ConfigResource]map[addr.ConfigResource]struct{} {
 		return deferral.DependentsIn(req.State)

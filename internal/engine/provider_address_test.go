@@ -234,3 +234,29 @@ func TestInheritedUnderAnotherName(t *testing.T) {
 		})
 	}
 }
+
+// TestDeferredProviderKey has an object choose the provider instance of a module, in the call of the module
+// around it.
+func TestDeferredProviderKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+resource "sim_thing" "base" { name = "base" }
+provider "sim" {
+  alias    = "r"
+  for_each = toset(["base-1", "b"])
+  region   = each.key
+}
+module "m" {
+  source    = "./m"
+  providers = { sim = sim.r[sim_thing.base.id] }
+}
+output "x" { value = sim_thing.base.id }`)
+	w.file("m/main.tf", prelude+`
+module "n" { source = "./n" }`)
+	w.file("m/n/main.tf", prelude+`
+resource "sim_thing" "in" { name = "in" }`)
+	w.ok(command{deferral: true}).defers("module.m.module.n.sim_thing.in create provider_config_unknown sim_thing.base")
+	w.ok(command{deferral: true}).defers().did("create in")
+	w.ok(command{}).did()
+	w.ok(command{mode: plan.Destroy}).did("delete in", "delete base")
+}

@@ -71,8 +71,11 @@ func (t *ImportTarget) Import(op *Op, meta cty.Value) (Prior, bool) {
 }
 
 // Planned returns the record of an import that a later plan makes, which names nothing if the object is not
-// known yet.
+// known yet; nil if t is nil.
 func (t *ImportTarget) Planned(op *Op) *plan.Importing {
+	if t == nil {
+		return nil
+	}
 	out := &plan.Importing{ID: t.ID}
 	if t.Identity != cty.NilVal && !t.Unknown {
 		id, _ := t.identity(op) // errors count once it is imported

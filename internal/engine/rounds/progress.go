@@ -108,7 +108,7 @@ func remaining(p *plan.Plan) (n [2]int) {
 	return n
 }
 
-// destroysOnly reports whether a change leaves no object, so that nothing refers to what it leaves.
+// destroysOnly reports whether a change leaves no object that anything could refer to.
 func destroysOnly(c *plan.Change) bool {
 	return c.Deposed != addr.Current || c.Action == plan.Delete || c.Action == plan.Forget
 }

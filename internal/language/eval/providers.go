@@ -90,13 +90,13 @@ type providerRef struct {
 // Provider returns the provider configuration of the instance, nil if there is none, which is reported. All
 // instances of a resource object share it, unless an instance key chooses it.
 func (in *Instance) Provider(t *future.Task) *ProviderObject {
-	p, _ := in.findProvider(t)
+	p, _ := providerOf(t, in)
 	return p
 }
 
-// findProvider returns the provider configuration of the instance, and how it was found; no more than the
+// providerOf returns the provider configuration of an instance, and how it was found; no more than the
 // former if the instances of the resource object share it.
-func (in *Instance) findProvider(t *future.Task) (*ProviderObject, providerRef) {
+func providerOf(t *future.Task, in *Instance) (*ProviderObject, providerRef) {
 	if p := in.Resource.provider.Load(); p != nil {
 		return p, providerRef{}
 	}
@@ -117,7 +117,7 @@ func (in *Instance) findProvider(t *future.Task) (*ProviderObject, providerRef) 
 // addProvider adds the provider configuration of an instance and the references of the key that chooses it,
 // which may be in the providers argument of a module call.
 func (r *reads) addProvider(t *future.Task, in *Instance) {
-	p, found := in.findProvider(t)
+	p, found := providerOf(t, in)
 	if found.key != nil {
 		r.addExprs(found.scope(t), found.key)
 	}

@@ -128,22 +128,22 @@ func (c *Config) Uses(p *Provider) bool {
 // ProviderFor follows a provider reference to the block that it means, whatever the instances of modules are;
 // nil if there is none.
 func (m *Module) ProviderFor(ref config.ProviderRef) *Provider {
-	p, _ := m.followProvider(ref, func(*Module, *lang.Expr) bool { return true })
+	p, _ := followProvider(m, ref, func(*Module, *lang.Expr) bool { return true })
 	return p
 }
 
-// followProvider is ProviderFor. It calls key with the instance keys that calls on the way pass, and with the
+// followProvider is ProviderFor of m. It calls key with the instance keys that calls on the way pass, and with the
 // module that each is evaluated in, and returns false as soon as key does.
-func (m *Module) followProvider(ref config.ProviderRef, key func(*Module, *lang.Expr) bool) (p *Provider, more bool) {
+func followProvider(m *Module, ref config.ProviderRef, key func(*Module, *lang.Expr) bool) (p *Provider, more bool) {
 	if passed := m.Config.Passed(ref); passed != nil {
 		if x := m.call().ProviderKeys[ref.String()]; x != nil && !key(m.Parent, x) {
 			return nil, false
 		}
-		return m.Parent.followProvider(*passed, key)
+		return followProvider(m.Parent, *passed, key)
 	}
 	b := m.Providers[ref.String()]
 	if b != nil || ref.Alias != "" || m.Parent == nil {
 		return b, true
 	}
-	return m.Parent.followProvider(config.ProviderRef{Name: m.Parent.LocalName(m.Config.ProviderFor(ref.Name))}, key)
+	return followProvider(m.Parent, config.ProviderRef{Name: m.Parent.LocalName(m.Config.ProviderFor(ref.Name))}, key)
 }

@@ -165,7 +165,7 @@ func (r *Resource) edges(yield func(edge) bool) {
 // around it pass.
 func (y emit) provider(r *Resource) bool {
 	ref := r.Config.ProviderRef()
-	p, more := r.Module.followProvider(ref, func(m *Module, key *lang.Expr) bool { return y.in(m, InProviderKey)(InProviderKey, key) })
+	p, more := followProvider(r.Module, ref, func(m *Module, key *lang.Expr) bool { return y.in(m, InProviderKey)(InProviderKey, key) })
 	return more && (p == nil || y(edge{to: p, role: toProvider, via: &ref.Range}))
 }
 
