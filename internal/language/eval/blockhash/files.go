@@ -28,7 +28,7 @@ type fileResult struct {
 // which files these are. Otherwise the node looks at the world.
 func (f *filler) read(call *hclsyntax.FunctionCallExpr, name string, sensitive bool) {
 	n := files[name]
-	if len(call.Args) < n || call.ExpandFinal {
+	if len(call.Args) < n {
 		f.world = true
 		return
 	}
@@ -43,7 +43,6 @@ func (f *filler) read(call *hclsyntax.FunctionCallExpr, name string, sensitive b
 	result, err := f.result(name, args)
 	f.fail(err)
 	f.world = f.world || result.worldly
-	f.flag(result.found)
 	if result.found && sensitive {
 		f.slow(result.value)
 	} else {
@@ -51,22 +50,9 @@ func (f *filler) read(call *hclsyntax.FunctionCallExpr, name string, sensitive b
 	}
 }
 
-// constant evaluates an argument that has only constants and paths.
+// constant evaluates an argument. It has only constants and paths if that is possible with nothing else in
+// scope.
 func (f *filler) constant(e hclsyntax.Expression) (cty.Value, bool) {
-	constant := true
-	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
-		switch n := n.(type) {
-		case *hclsyntax.LiteralValueExpr, *hclsyntax.TemplateExpr, *hclsyntax.TemplateWrapExpr, *hclsyntax.ParenthesesExpr:
-		case *hclsyntax.ScopeTraversalExpr:
-			constant = constant && n.Traversal.RootName() == "path"
-		default:
-			constant = false
-		}
-		return nil
-	})
-	if !constant {
-		return cty.NilVal, false
-	}
 	paths := map[string]cty.Value{}
 	for _, name := range []string{"module", "root", "cwd"} {
 		paths[name] = cty.StringVal(f.path(name))

@@ -23,6 +23,8 @@ func TestWorldly(t *testing.T) {
 		`[timestamp(), provider::sim::twice("x")]`:  true,
 		`provider::sim::twice("x")`:                 false,
 		`[timestamp(), sensitive(file("a.txt"))]`:   true,
+		`sensitive(file("none.txt"))`:               false,
+		`file()`:                                    true,
 		`sensitive(file("a.txt"))`:                  false,
 		`timestamp()`:                               true,
 		`plantimestamp()`:                           true,
