@@ -40,8 +40,7 @@ func (f *filler) read(call *hclsyntax.FunctionCallExpr, name string, sensitive b
 			return
 		}
 	}
-	result, err := f.result(name, args)
-	f.fail(err)
+	result := f.result(name, args)
 	f.world = f.world || result.worldly
 	if result.found && sensitive {
 		f.slow(result.value)
@@ -58,18 +57,18 @@ func (f *filler) constant(e hclsyntax.Expression) (cty.Value, bool) {
 		paths[name] = cty.StringVal(f.path(name))
 	}
 	v, diags := e.Value(&hcl.EvalContext{Variables: map[string]cty.Value{"path": cty.ObjectVal(paths)}})
-	return v, !diags.HasErrors() && !v.IsNull() && v.Type() == cty.String
+	return v, !diags.HasErrors() && v.Type() == cty.String
 }
 
 // result calls a function that reads files, once with the same arguments. Of a template it reads the text.
-func (b *builder) result(name string, args []cty.Value) (fileResult, error) {
+func (b *builder) result(name string, args []cty.Value) fileResult {
 	var k writer
 	k.text(name)
 	for _, a := range args {
 		k.text(a.AsString())
 	}
 	if known, ok := b.files[string(k)]; ok {
-		return known, nil
+		return known
 	}
 	function := name
 	if name == "templatefile" {
@@ -77,16 +76,16 @@ func (b *builder) result(name string, args []cty.Value) (fileResult, error) {
 	}
 	var out fileResult
 	v, err := b.in.Functions[function].Call(args)
+	var w writer
 	if err == nil {
-		var w writer
-		if err := w.value(v); err != nil {
-			return out, err
-		}
+		err = w.value(v)
+	}
+	if err == nil {
 		out = fileResult{found: true, value: v, digest: sha256.Sum256(w)}
 		out.worldly = name == "templatefile" && isWorldly(v.AsString())
 	}
 	b.files[string(k)] = out
-	return out, nil
+	return out
 }
 
 // isWorldly reports whether a template calls a function that looks at the world or reads a file. One with a
