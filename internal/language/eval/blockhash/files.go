@@ -28,7 +28,7 @@ type fileResult struct {
 // which files these are. Otherwise the node looks at the world.
 func (f *filler) read(call *hclsyntax.FunctionCallExpr, name string, sensitive bool) {
 	n := files[name]
-	if len(call.Args) < n || call.ExpandFinal {
+	if len(call.Args) < n {
 		f.world = true
 		return
 	}
@@ -40,10 +40,8 @@ func (f *filler) read(call *hclsyntax.FunctionCallExpr, name string, sensitive b
 			return
 		}
 	}
-	result, err := f.result(name, args)
-	f.fail(err)
+	result := f.result(name, args)
 	f.world = f.world || result.worldly
-	f.flag(result.found)
 	if result.found && sensitive {
 		f.slow(result.value)
 	} else {
@@ -51,39 +49,26 @@ func (f *filler) read(call *hclsyntax.FunctionCallExpr, name string, sensitive b
 	}
 }
 
-// constant evaluates an argument that has only constants and paths.
+// constant evaluates an argument. It has only constants and paths if that is possible with nothing else in
+// scope.
 func (f *filler) constant(e hclsyntax.Expression) (cty.Value, bool) {
-	constant := true
-	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
-		switch n := n.(type) {
-		case *hclsyntax.LiteralValueExpr, *hclsyntax.TemplateExpr, *hclsyntax.TemplateWrapExpr, *hclsyntax.ParenthesesExpr:
-		case *hclsyntax.ScopeTraversalExpr:
-			constant = constant && n.Traversal.RootName() == "path"
-		default:
-			constant = false
-		}
-		return nil
-	})
-	if !constant {
-		return cty.NilVal, false
-	}
 	paths := map[string]cty.Value{}
 	for _, name := range []string{"module", "root", "cwd"} {
 		paths[name] = cty.StringVal(f.path(name))
 	}
 	v, diags := e.Value(&hcl.EvalContext{Variables: map[string]cty.Value{"path": cty.ObjectVal(paths)}})
-	return v, !diags.HasErrors() && !v.IsNull() && v.Type() == cty.String
+	return v, !diags.HasErrors() && v.Type() == cty.String
 }
 
 // result calls a function that reads files, once with the same arguments. Of a template it reads the text.
-func (b *builder) result(name string, args []cty.Value) (fileResult, error) {
+func (b *builder) result(name string, args []cty.Value) fileResult {
 	var k writer
 	k.text(name)
 	for _, a := range args {
 		k.text(a.AsString())
 	}
 	if known, ok := b.files[string(k)]; ok {
-		return known, nil
+		return known
 	}
 	function := name
 	if name == "templatefile" {
@@ -91,16 +76,16 @@ func (b *builder) result(name string, args []cty.Value) (fileResult, error) {
 	}
 	var out fileResult
 	v, err := b.in.Functions[function].Call(args)
+	var w writer
 	if err == nil {
-		var w writer
-		if err := w.value(v); err != nil {
-			return out, err
-		}
+		err = w.value(v)
+	}
+	if err == nil {
 		out = fileResult{found: true, value: v, digest: sha256.Sum256(w)}
 		out.worldly = name == "templatefile" && isWorldly(v.AsString())
 	}
 	b.files[string(k)] = out
-	return out, nil
+	return out
 }
 
 // isWorldly reports whether a template calls a function that looks at the world or reads a file. One with a

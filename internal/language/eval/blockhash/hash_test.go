@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/bounds"
@@ -23,6 +24,9 @@ func TestWorldly(t *testing.T) {
 		`[timestamp(), provider::sim::twice("x")]`:  true,
 		`provider::sim::twice("x")`:                 false,
 		`[timestamp(), sensitive(file("a.txt"))]`:   true,
+		`sensitive(file("none.txt"))`:               false,
+		`templatefile("bad.tpl", {})`:               false,
+		`file()`:                                    true,
 		`sensitive(file("a.txt"))`:                  false,
 		`timestamp()`:                               true,
 		`plantimestamp()`:                           true,
@@ -47,7 +51,7 @@ func TestWorldly(t *testing.T) {
 		`uuidv5("dns", "x")`:                        false,
 		`"timestamp()"`:                             false,
 	} {
-		s := newSetting(t, head+"locals {\n  t = \"x\"\n  v = "+expr+"\n}\n-- a.txt --\n")
+		s := newSetting(t, head+"locals {\n  t = \"x\"\n  v = "+expr+"\n}\n-- a.txt --\n-- bad.tpl --\n${timestamp()} ${")
 		s.schemas.declared = true
 		set, cfg := s.both(t)
 		if _, known := set.Block(cfg.Modules[addr.RootModule].Locals["v"]); known == want {
@@ -242,6 +246,32 @@ variable "v" {
 		got := changed(newSetting(t, text).hash(t), newSetting(t, strings.Replace(text, c[0], c[1], 1)).hash(t))
 		if want := []string{"module.m.var.v"}; !slices.Equal(got, want) {
 			t.Errorf("%s for %s: got %v, want %v", c[1], c[0], got, want)
+		}
+	}
+}
+
+// TestFiles checks that each function finds its own result for each file, and that a file is read once.
+func TestFiles(t *testing.T) {
+	const text = "locals {\n  a = file(\"a.txt\")\n  again = file(\"a.txt\")\n  b = file(\"b.txt\")\n  is = fileexists(\"a.txt\")\n}\n-- a.txt --\na\n-- b.txt --\nb\n"
+	s := newSetting(t, text)
+	cfg, in, calls := s.compile(t), s.inputs(), 0
+	file := in.Functions["file"]
+	in.Functions["file"] = function.New(&function.Spec{
+		Params: file.Params(), Type: function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			calls++
+			return file.Call(args)
+		},
+	})
+	before, err := Of(cfg, in)
+	if err != nil || calls != 2 {
+		t.Fatalf("files that are read: got %d, %v, want 2", calls, err)
+	}
+	for name, want := range map[string]string{"a.txt": "local.a local.again", "b.txt": "local.b"} {
+		after := newSetting(t, text)
+		after.files[name] = "other"
+		if got := strings.Join(changed(before, after.hash(t)), " "); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
 	}
 }
