@@ -76,12 +76,7 @@ func (t *ImportTarget) Planned(op *Op) *plan.Importing {
 	if t == nil {
 		return nil
 	}
-	out := &plan.Importing{ID: t.ID}
-	if t.Identity != cty.NilVal && !t.Unknown {
-		id, _ := t.identity(op) // errors count once it is imported
-		out.Identity = op.SealIdentity(id)
-	}
-	return out
+	return &plan.Importing{ID: t.ID, Identity: op.SealIdentity(t.Identity)}
 }
 
 // ImportAgain imports an object that was imported for the plan, of which o is the record: for the values that

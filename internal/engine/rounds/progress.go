@@ -94,9 +94,9 @@ func (m *Memory) progressed(p *plan.Plan) bool {
 	return false
 }
 
-// remaining returns how many objects a plan defers that the configuration declares, and how many destructions.
-// The first counts for more: when the instances of a block become known, the destruction of its old ones may
-// have to wait in turn.
+// remaining returns how many objects a plan defers that the configuration declares, and how many
+// destructions. The first counts for more: when the instances of a block become known, the destruction of its
+// old ones may have to wait in turn.
 func remaining(p *plan.Plan) (n [2]int) {
 	for _, d := range p.Deferrals {
 		if destroysOnly(d.Change) {

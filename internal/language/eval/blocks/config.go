@@ -132,8 +132,8 @@ func (m *Module) ProviderFor(ref config.ProviderRef) *Provider {
 	return p
 }
 
-// followProvider is ProviderFor of m. It calls key with the instance keys that calls on the way pass, and with the
-// module that each is evaluated in, and returns false as soon as key does.
+// followProvider is ProviderFor of m. It calls key with each instance key that a call on the way passes, and
+// the module that it is evaluated in, and returns false as soon as key does.
 func followProvider(m *Module, ref config.ProviderRef, key func(*Module, *lang.Expr) bool) (p *Provider, more bool) {
 	if passed := m.Config.Passed(ref); passed != nil {
 		if x := m.call().ProviderKeys[ref.String()]; x != nil && !key(m.Parent, x) {

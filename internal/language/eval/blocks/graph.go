@@ -161,8 +161,8 @@ func (r *Resource) edges(yield func(edge) bool) {
 	_ = r.Exprs(y.in(m, referring)) && y.dependsOn(m, r.DependsOn) && y.around(m) && y.provider(r)
 }
 
-// provider emits the edges to the provider configuration of the resource, and from the instance keys that calls
-// around it pass.
+// provider emits the edges to the provider configuration of the resource, and to the references of instance
+// keys that calls around it pass.
 func (y emit) provider(r *Resource) bool {
 	ref := r.Config.ProviderRef()
 	p, more := followProvider(r.Module, ref, func(m *Module, key *lang.Expr) bool { return y.in(m, InProviderKey)(InProviderKey, key) })
