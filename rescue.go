@@ -84,12 +84,19 @@ func (o *Operation) unrecorded(s *state.State) string {
 	line := func(a addr.Object, what, id string) {
 		fmt.Fprintf(&sb, "\n  - %s: %s%s", a, what, id)
 	}
+	identity := func(a addr.Object, object *state.Object) string { // "" if it must not be shown
+		key, text := o.p.engine.Identifying(s.Instance(a.Instance).Provider.Provider, a, object)
+		if key == "" {
+			return ""
+		}
+		return fmt.Sprintf(" (%s = %q)", key, text)
+	}
 	for a, object := range objects(s) {
 		switch old := before.Object(a); {
 		case old == nil:
-			line(a, "exists now", o.identity(s, a, object))
+			line(a, "exists now", identity(a, object))
 		case !old.Equal(object):
-			line(a, "was changed", o.identity(s, a, object))
+			line(a, "was changed", identity(a, object))
 		}
 	}
 	for a := range objects(before) {
@@ -117,13 +124,4 @@ func objects(s *state.State) func(yield func(addr.Object, *state.Object) bool) {
 			}
 		}
 	}
-}
-
-// identity returns the identifying attribute of an object, in parentheses; "" if it must not be shown.
-func (o *Operation) identity(s *state.State, a addr.Object, object *state.Object) string {
-	key, text := o.p.engine.Identifying(s.Instance(a.Instance).Provider.Provider, a, object)
-	if key == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (%s = %q)", key, text)
 }

@@ -16,16 +16,6 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// noteCondition notes that a condition is made of computed values. One that needs a value of an earlier run
-// is not checked.
-func noteCondition(u *computed.Uses, address string, made []value.Computed) {
-	for _, c := range made {
-		if !c.Past {
-			u.Add(c, computed.Use{User: "A condition of " + address, When: computed.ThisRun})
-		}
-	}
-}
-
 // useCondition notes the computed values that the condition of a trigger is made of. It returns an error if
 // one of them cannot be had.
 func useCondition(w *walk, in *eval.Instance, tr eval.ActionTrigger, made []value.Computed) diag.List {
@@ -56,23 +46,7 @@ func useInAction(op *objectOp, parts []value.ComputedPart, inv *plan.Invocation)
 	} else {
 		by.User += fmt.Sprintf(", which a trigger of %s invokes,", inv.Trigger.Resource)
 	}
-	return useIn(op, parts, by)
-}
-
-// useIn notes the computed values that parts of a configuration are made of. It returns an error if one of
-// them cannot be had.
-func useIn(op *objectOp, parts []value.ComputedPart, by computed.Use) diag.List {
-	var made []value.Computed
-	for _, part := range parts {
-		if !slices.Contains(made, part.Of) {
-			made = append(made, part.Of)
-		}
-	}
-	diags := op.walk.computed.Use(by, made)
-	if len(diags) > 0 {
-		diags[0].Path = parts[slices.IndexFunc(parts, func(p value.ComputedPart) bool { return p.Of.Past })].Path
-	}
-	return diags
+	return op.walk.computed.UseInParts(by, parts)
 }
 
 // canBeHad notes the computed values that the configuration of an action is made of. It returns false if one

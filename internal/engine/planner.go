@@ -75,7 +75,7 @@ func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 	}
 	opt := p.runOptions(req.Config, eval.Planning, result, req.Variables, p.plan.Timestamp)
 	opt.Forgetful = len(req.Invoke) == 0
-	opt.Condition = func(of string, made []value.Computed) { noteCondition(p.computed, of, made) }
+	opt.Condition = func(of string, made []value.Computed) { p.computed.AddCondition(of, made) }
 	opt.MildConditions = req.Mode == plan.RefreshOnly // the real objects are recorded even if they fail their conditions
 	if len(req.Excludes) > 0 {
 		opt.Excluded = p.restrict.leavesOutAll

@@ -75,6 +75,16 @@ func (u *Uses) Add(of value.Computed, use Use) {
 	u.of[of.By] = append(u.of[of.By], use)
 }
 
+// AddCondition adds the use of values by a condition at an address. One that needs a value of an earlier run
+// is not checked.
+func (u *Uses) AddCondition(address string, made []value.Computed) {
+	for _, c := range made {
+		if !c.Past {
+			u.Add(c, Use{User: "A condition of " + address, When: ThisRun})
+		}
+	}
+}
+
 // AddLater adds an instance that a later plan makes, and that will use the value then.
 func (u *Uses) AddLater(of value.Computed, user addr.Instance) {
 	u.mu.Lock()
@@ -120,6 +130,22 @@ func (u *Uses) Use(by Use, of []value.Computed) diag.List {
 		return nil
 	}
 	return u.Unavailable(by, past)
+}
+
+// UseInParts notes the use of values that parts of a configuration are made of. It returns an error, for the
+// first such part, if one of them cannot be had in this run.
+func (u *Uses) UseInParts(by Use, parts []value.ComputedPart) diag.List {
+	var made []value.Computed
+	for _, part := range parts {
+		if !slices.Contains(made, part.Of) {
+			made = append(made, part.Of)
+		}
+	}
+	diags := u.Use(by, made)
+	if len(diags) > 0 {
+		diags[0].Path = parts[slices.IndexFunc(parts, func(p value.ComputedPart) bool { return p.Of.Past })].Path
+	}
+	return diags
 }
 
 // Unavailable is the error for computed values of earlier runs that a use needs. Where it needs them in every

@@ -123,7 +123,7 @@ func (m *manager) readState(ctx context.Context, read func(*tx) (*state.File, er
 		f.State.Unrecorded = beside.names
 	}
 	m.read = beside.ids
-	m.know(f)
+	m.known = copied(f)
 	m.part, m.recovered = part, kept
 	if m.claim != nil && m.claim.found != nil {
 		m.recovered = m.claim.found
@@ -148,14 +148,14 @@ func (m *manager) readState(ctx context.Context, read func(*tx) (*state.File, er
 	return f, nil
 }
 
-// know notes the state that is stored. f may be nil. m.mu is held.
-func (m *manager) know(f *state.File) {
-	m.known = nil
-	if f != nil {
-		known := *f
-		known.State = f.State.Copy()
-		m.known = &known
+// copied returns a copy of a state, nil for nil.
+func copied(f *state.File) *state.File {
+	if f == nil {
+		return nil
 	}
+	known := *f
+	known.State = f.State.Copy()
+	return &known
 }
 
 // BeginRun implements store.Manager. A run without the lock claims the state until it ends.
@@ -275,7 +275,7 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 		*next = *now
 	}
 	m.journal = nil
-	m.know(next)
+	m.known = copied(next)
 	if c.alone {
 		return m.release(ctx)
 	}
@@ -370,7 +370,7 @@ func (m *manager) Write(ctx context.Context, f *state.File) error {
 	err := m.replace(ctx, f)
 	if err == nil {
 		m.journal = nil
-		m.know(f)
+		m.known = copied(f)
 	}
 	err = m.failed("written", err)
 	if alone {
