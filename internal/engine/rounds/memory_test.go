@@ -138,8 +138,8 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// TestStuckNamesOldObjects has an old object among the ones that a run is stuck with, which has the address of
-// the new one.
+// TestStuckNamesOldObjects has an old object, whose address is the one of the new object, among those that a
+// run is stuck with.
 func TestStuckNamesOldObjects(t *testing.T) {
 	old := gone(instance(t, "x.w"))
 	old.Change.Deposed = "0123abcd"
