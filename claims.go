@@ -186,7 +186,7 @@ func (o *Operation) besideState(found *store.Recovered, planned *plan.Plan) diag
 		if c.New != nil {
 			st := state.New()
 			st.SetObject(c.Object, c.New, c.Provider)
-			done = "was created or changed" + o.identity(st, c.Object, c.New)
+			done = "was created or changed" + o.p.identity(st, c.Object, c.New)
 		}
 		fmt.Fprintf(&sb, "\n  - %s %s by %s, run %s, at %s", c.Object, done, (&store.LockError{Info: &r.Run}).Holder(), r.Run.ID, r.At.Local().Format(time.DateTime))
 	}

@@ -84,19 +84,12 @@ func (o *Operation) unrecorded(s *state.State) string {
 	line := func(a addr.Object, what, id string) {
 		fmt.Fprintf(&sb, "\n  - %s: %s%s", a, what, id)
 	}
-	identity := func(a addr.Object, object *state.Object) string { // "" if it must not be shown
-		key, text := o.p.engine.Identifying(s.Instance(a.Instance).Provider.Provider, a, object)
-		if key == "" {
-			return ""
-		}
-		return fmt.Sprintf(" (%s = %q)", key, text)
-	}
 	for a, object := range objects(s) {
 		switch old := before.Object(a); {
 		case old == nil:
-			line(a, "exists now", identity(a, object))
+			line(a, "exists now", o.p.identity(s, a, object))
 		case !old.Equal(object):
-			line(a, "was changed", identity(a, object))
+			line(a, "was changed", o.p.identity(s, a, object))
 		}
 	}
 	for a := range objects(before) {
@@ -124,4 +117,13 @@ func objects(s *state.State) func(yield func(addr.Object, *state.Object) bool) {
 			}
 		}
 	}
+}
+
+// identity returns the identifying attribute of an object, in parentheses; "" if it must not be shown.
+func (p *Project) identity(s *state.State, a addr.Object, object *state.Object) string {
+	key, text := p.engine.Identifying(s.Instance(a.Instance).Provider.Provider, a, object)
+	if key == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s = %q)", key, text)
 }
