@@ -49,7 +49,8 @@ const (
 	Output        // a line of a provisioner's output, or a message about the progress of an action
 	Completed
 	Failed
-	Deferred // an ephemeral instance that is not opened in this walk
+	Deferred // an ephemeral instance that is not opened in this walk, since its configuration is not known
+	PutOff   // ended without a result, because the provider has put it off
 )
 
 // Event is one thing that happened. It never carries a value that is sensitive or ephemeral.

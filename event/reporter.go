@@ -77,16 +77,23 @@ func (r *Reporter) Begin(op Op, obj addr.Object, action plan.Action, idKey, id s
 	if op == OpRenew && r.Full() {
 		return func(diag.List, string, string) {}
 	}
+	ended := r.begin(Event{Op: op, Object: obj, Action: action, IDKey: idKey, ID: id})
+	return func(diags diag.List, idKey, id string) { ended(false, diags, idKey, id) }
+}
+
+// BeginDeferrable is Begin for an operation that its provider may put off. The end of one that it has put off
+// is a PutOff event, unless there are errors.
+func (r *Reporter) BeginDeferrable(op Op, obj addr.Object, action plan.Action, idKey, id string) (end func(putOff bool, diags diag.List, idKey, id string)) {
 	return r.begin(Event{Op: op, Object: obj, Action: action, IDKey: idKey, ID: id})
 }
 
 // BeginInvocation is Begin for an invocation of an action. trigger is its cause.
 func (r *Reporter) BeginInvocation(action addr.Instance, trigger *plan.ActionTrigger) (end func(diag.List)) {
 	ended := r.begin(Event{Op: OpInvoke, Object: addr.Object{Instance: action}, Trigger: trigger})
-	return func(diags diag.List) { ended(diags, "", "") }
+	return func(diags diag.List) { ended(false, diags, "", "") }
 }
 
-func (r *Reporter) begin(of Event) (end func(diags diag.List, idKey, id string)) {
+func (r *Reporter) begin(of Event) (end func(putOff bool, diags diag.List, idKey, id string)) {
 	begin := r.now()
 	started := of
 	started.Kind, started.Time = Started, begin
@@ -94,12 +101,15 @@ func (r *Reporter) begin(of Event) (end func(diags diag.List, idKey, id string))
 	p := &progress{r: r, of: of, begin: begin}
 	p.of.Kind = Progress
 	p.start()
-	return func(diags diag.List, idKey, id string) {
+	return func(putOff bool, diags diag.List, idKey, id string) {
 		p.end()
 		ended := p.of
 		ended.Kind, ended.Elapsed, ended.IDKey, ended.ID, ended.Diags = Completed, r.now().Sub(begin), idKey, id, diags
-		if diags.HasErrors() {
+		switch {
+		case diags.HasErrors():
 			ended.Kind = Failed
+		case putOff:
+			ended.Kind = PutOff
 		}
 		r.Report(ended)
 	}

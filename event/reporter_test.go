@@ -56,6 +56,10 @@ func TestReporter(t *testing.T) {
 		end(diag.Errorf("a", "b"), "id", "i-2")
 		time.Sleep(25 * time.Second) // nothing more is reported
 		r.Begin(OpUpdate, obj, plan.Update, "", "")(nil, "", "")
+		r.BeginDeferrable(OpRead, obj, plan.Read, "", "")(true, nil, "", "")
+		r.BeginDeferrable(OpRead, obj, plan.Read, "", "")(true, diag.Errorf("a", "b"), "", "")
+		r.BeginDeferrable(OpRead, obj, plan.Read, "", "")(false, nil, "id", "i-3")
+		r.BeginInvocation(obj.Instance, nil)(nil)
 		for _, ok := range []bool{true, false} {
 			endDetail := r.BeginDetail(OpUse, obj, &ok)
 			time.Sleep(time.Second)
@@ -73,6 +77,14 @@ func TestReporter(t *testing.T) {
 			{Kind: Failed, Op: OpUpdate, Object: obj, Action: plan.Update, IDKey: "id", ID: "i-2", Time: at(25), Elapsed: 25 * time.Second, Diags: diag.Errorf("a", "b")},
 			{Kind: Started, Op: OpUpdate, Object: obj, Action: plan.Update, Time: at(50)},
 			{Kind: Completed, Op: OpUpdate, Object: obj, Action: plan.Update, Time: at(50)},
+			{Kind: Started, Op: OpRead, Object: obj, Action: plan.Read, Time: at(50)},
+			{Kind: PutOff, Op: OpRead, Object: obj, Action: plan.Read, Time: at(50)},
+			{Kind: Started, Op: OpRead, Object: obj, Action: plan.Read, Time: at(50)},
+			{Kind: Failed, Op: OpRead, Object: obj, Action: plan.Read, Time: at(50), Diags: diag.Errorf("a", "b")},
+			{Kind: Started, Op: OpRead, Object: obj, Action: plan.Read, Time: at(50)},
+			{Kind: Completed, Op: OpRead, Object: obj, Action: plan.Read, IDKey: "id", ID: "i-3", Time: at(50)},
+			{Kind: Started, Op: OpInvoke, Object: obj, Time: at(50)},
+			{Kind: Completed, Op: OpInvoke, Object: obj, Time: at(50)},
 		}
 		if diff := cmp.Diff(want, out.events, same); diff != "" {
 			t.Error(diff)

@@ -94,7 +94,7 @@ func balanced(t *testing.T, events []event.Event) {
 		switch ev.Kind {
 		case event.Started:
 			running[key]++
-		case event.Completed, event.Failed:
+		case event.Completed, event.Failed, event.PutOff:
 			running[key]--
 		}
 	}

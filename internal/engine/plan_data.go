@@ -158,18 +158,18 @@ func (d *dataRead) read() (cty.Value, bool) {
 	if !d.validate() {
 		return cty.NilVal, false
 	}
-	done := d.walk.events.Begin(event.OpRead, d.Obj, plan.Read, "", "")
+	done := d.walk.events.BeginDeferrable(event.OpRead, d.Obj, plan.Read, "", "")
 	resp, diags := d.Provider.ReadData(d.Ctx, provider.DataRequest{Type: d.TypeName(), Instance: d.Obj.Instance, Config: d.config.Value, ProviderMeta: d.meta(d.in)})
 	if !diags.HasErrors() {
 		resp.State, diags = d.accept(resp, diags)
 	}
 	d.fault(diags)
 	if diags.HasErrors() || d.PutOff != "" {
-		done(diags, "", "")
+		done(d.PutOff != "", diags, "", "")
 		return cty.NilVal, false
 	}
 	idKey, id := object.Identifying(resp.State, d.Block(), d.config.Sensitive)
-	done(diags, idKey, id)
+	done(false, diags, idKey, id)
 	return d.Mark(resp.State, d.config, nil), true
 }
 

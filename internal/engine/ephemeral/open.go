@@ -214,7 +214,7 @@ func (o *opener) ask(given, config cty.Value, resp *provider.OpenResponse) (diag
 		return nil, errReported
 	}
 	ctx, end := o.begin(o.opt.Ctx, event.OpOpen, &diags)
-	defer end()
+	defer func() { end(o.putOff(*resp)) }()
 	defer o.opt.Leaks.Await(o.in.Resource.Block.Provider.String())()
 	var found diag.List
 	*resp, found = o.callWithGrace(ctx, config)
@@ -231,13 +231,13 @@ func (o *opener) ask(given, config cty.Value, resp *provider.OpenResponse) (diag
 // begin begins an operation on the instance for observers and as a span. The returned function, which the
 // caller defers, ends it with *diags, the caller's result: observers have the list then, so that it is not
 // changed any more. A panic leaves in it that the program failed.
-func (o *opener) begin(ctx context.Context, op event.Op, diags *diag.List) (context.Context, func()) {
-	done := o.opt.Events.Begin(op, o.object(), plan.NoOp, "", "")
+func (o *opener) begin(ctx context.Context, op event.Op, diags *diag.List) (_ context.Context, end func(putOff bool)) {
+	done := o.opt.Events.BeginDeferrable(op, o.object(), plan.NoOp, "", "")
 	ctx, span := o.span(ctx, op)
 	*diags = diag.Errorf("The program failed", "")
-	return ctx, func() {
+	return ctx, func(putOff bool) {
 		span.Finish(!diags.HasErrors())
-		done(*diags, "", "")
+		done(putOff, *diags, "", "")
 	}
 }
 
@@ -340,7 +340,7 @@ func (o *opener) callClose(ctx context.Context) {
 
 func (o *opener) askToClose(ctx context.Context) (diags diag.List) {
 	ctx, end := o.begin(ctx, event.OpClose, &diags)
-	defer end()
+	defer end(false)
 	return o.locate(o.p.CloseEphemeral(ctx, o.typeName(), o.private))
 }
 

@@ -41,7 +41,7 @@ func (o *opener) callRenew(ctx context.Context) (time.Time, error) {
 
 func (o *opener) askToRenew(ctx context.Context) (resp provider.RenewResponse, diags diag.List) {
 	ctx, end := o.begin(ctx, event.OpRenew, &diags)
-	defer end()
+	defer end(false)
 	resp, found := o.p.RenewEphemeral(ctx, o.typeName(), o.private)
 	switch {
 	case errors.Is(context.Cause(ctx), lease.ErrRenewLimit):

@@ -38,7 +38,7 @@ func (t *ImportTarget) Import(op *Op, meta cty.Value) (Prior, bool) {
 		key, text = contract.IdentityText(id)
 	}
 	op.publishImported(t.ID, req.Identity)
-	done := op.Events.Begin(event.OpImport, op.Obj, plan.NoOp, key, text)
+	done := op.Events.BeginDeferrable(event.OpImport, op.Obj, plan.NoOp, key, text)
 	defer Await(op)()
 	resp, diags := op.Provider.ImportResource(op.Ctx, req)
 	var got Prior
@@ -50,7 +50,7 @@ func (t *ImportTarget) Import(op *Op, meta cty.Value) (Prior, bool) {
 		got, diags = t.pick(op, resp, diags)
 	}
 	op.Report(diags)
-	done(diags, key, text)
+	done(op.PutOff != "", diags, key, text)
 	if diags.HasErrors() || op.PutOff != "" {
 		return Prior{}, false
 	}

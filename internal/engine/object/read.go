@@ -21,11 +21,11 @@ import (
 func (op *Op) Refresh(pr Prior, meta cty.Value) (Prior, bool) {
 	idKey, id := Identifying(pr.Value, op.Schema.Block, pr.Sensitive())
 	defer Await(op)()
-	done := op.Events.Begin(event.OpRefresh, op.Obj, plan.NoOp, idKey, id)
+	done := op.Events.BeginDeferrable(event.OpRefresh, op.Obj, plan.NoOp, idKey, id)
 	sent, resp, diags := ask(op, pr, meta)
 	if op.PutOff != "" {
 		op.Report(diags)
-		done(diags, idKey, id)
+		done(true, diags, idKey, id)
 		return pr, false
 	}
 	v := resp.New
@@ -40,7 +40,7 @@ func (op *Op) Refresh(pr Prior, meta cty.Value) (Prior, bool) {
 	if !diags.HasErrors() && v.IsNull() {
 		idKey, id = "", "" // nothing has it any more
 	}
-	done(diags, idKey, id)
+	done(false, diags, idKey, id)
 	if diags.HasErrors() && v.IsNull() {
 		return pr, false
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/provider"
@@ -98,6 +99,29 @@ func TestImport(t *testing.T) {
 			t.Errorf("%s: imported", name)
 		}
 		f.says(t, name, name)
+	}
+}
+
+// TestPutOff has a provider put off reading and importing an object where it may.
+func TestPutOff(t *testing.T) {
+	for name, do := range map[string]func(f *fixture) bool{
+		"read": func(f *fixture) bool {
+			_, ok := f.Refresh(Prior{Value: thing(attrs{"id": str("i-1")})}, cty.NilVal)
+			return ok
+		},
+		"import": func(f *fixture) bool {
+			_, ok := (&ImportTarget{ID: "i-1", Identity: cty.NilVal}).Import(&f.Op, cty.NilVal)
+			return ok
+		},
+	} {
+		f := newFixture(t)
+		f.Deferring = true
+		f.read, f.imported = provider.ReadResponse{Deferred: "later"}, provider.ImportResponse{Deferred: "later"}
+		ok := do(f)
+		f.says(t, name, "")
+		if f.Events.Flush(); ok || f.PutOff != "later" || len(f.events) != 2 || f.events[1].Kind != event.PutOff {
+			t.Errorf("%s: got %t, %q and the events %v, want it put off", name, ok, f.PutOff, f.events)
+		}
 	}
 }
 

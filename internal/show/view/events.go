@@ -126,6 +126,8 @@ func phrase(e event.Event) string {
 		}
 	case e.Kind == event.Deferred:
 		return "Configuration unknown, deferring..."
+	case e.Kind == event.PutOff:
+		return failure(e.Op) + " deferred by the provider after " + seconds(e.Elapsed)
 	case e.Kind == event.Started && e.Trigger != nil:
 		return w.start + " [" + string(e.Trigger.Event) + " of " + e.Trigger.Resource.String() + "]"
 	case e.Kind == event.Started && w.start != "":

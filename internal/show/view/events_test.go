@@ -47,6 +47,8 @@ func life(t testing.TB) []event.Event {
 		ev(d, event.OpRead, event.Started, 0), ev(d, event.OpRead, event.Progress, 10*time.Second), id(ev(d, event.OpRead, event.Completed, 12*time.Second)),
 		ev(e, event.OpOpen, event.Deferred, 0), ev(e, event.OpOpen, event.Started, 0), ev(e, event.OpOpen, event.Progress, 10*time.Second),
 		ev(e, event.OpOpen, event.Completed, 900*time.Millisecond),
+		ev(e, event.OpOpen, event.PutOff, time.Second), ev(d, event.OpRead, event.PutOff, time.Second),
+		id(ev(m, event.OpImport, event.PutOff, time.Second)), id(ev(m, event.OpRefresh, event.PutOff, time.Second)),
 		id(ev(m, event.OpAdopt, event.Started, 0)), id(ev(m, event.OpAdopt, event.Completed, 0)),
 		ev(m, event.OpCreate, event.Started, 0), ev(m, event.OpCreate, event.Progress, 70*time.Second),
 		provision(event.Started, ""), provision(event.Output, "\x1b[31mred\x1b[0m \x1b]0;title\x07plain\r"), provision(event.Completed, ""),

@@ -90,7 +90,7 @@ func (s *Status) Event(e event.Event) {
 	switch e.Kind {
 	case event.Started:
 		s.Begin()
-	case event.Completed, event.Failed:
+	case event.Completed, event.Failed, event.PutOff:
 		s.Done()
 	}
 }

@@ -57,7 +57,8 @@ func TestStatusText(t *testing.T) {
 	}
 	expect("before", "a line", "half and half", "1/4 done,")
 	_, _ = s.Pass(&out, []byte("aside\n"))
-	for range 5 {
+	s.Event(event.Event{Kind: event.PutOff, Op: event.OpRead})
+	for range 4 {
 		s.Event(event.Event{Kind: event.Completed, Op: event.OpRead})
 	}
 	width = 0

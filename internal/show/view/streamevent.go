@@ -37,6 +37,8 @@ func streamEvent(e event.Event) (streamLine, bool) {
 			line.Type, hook.Elapsed, line.Message = "refresh_progress", &elapsed, name+"Still refreshing... ["+idPart(e, ", ")+seconds(e.Elapsed)+" elapsed]"
 		case event.Completed:
 			line.Type, line.Message = "refresh_complete", name+"Refresh complete"+idText(e)
+		case event.PutOff:
+			line.Type, line.Message = "refresh_deferred", name+"Refresh deferred by the provider"+idText(e)
 		default:
 			return line, false
 		}
@@ -67,6 +69,8 @@ func streamEvent(e event.Event) (streamLine, bool) {
 		line.Message = name + failure(e.Op) + " errored after " + seconds(e.Elapsed)
 	case event.Deferred:
 		line.Type = prefix + "deferred"
+	case event.PutOff:
+		line.Type, hook.Elapsed = prefix+"deferred", &elapsed
 	default:
 		return line, false
 	}

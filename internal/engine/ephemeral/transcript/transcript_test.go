@@ -148,7 +148,7 @@ func (tr *transcript) Event(e event.Event) {
 	if e.Kind == event.Progress || e.Op != event.OpOpen && e.Op != event.OpRenew && e.Op != event.OpClose {
 		return
 	}
-	kind := [...]string{"started", "progress", "output", "completed", "failed", "deferred"}[e.Kind]
+	kind := [...]string{"started", "progress", "output", "completed", "failed", "deferred", "put off"}[e.Kind]
 	text := string(e.Op) + " " + e.Object.String() + " " + kind
 	if len(e.Diags) > 0 {
 		text += ": " + answer(e.Diags)

@@ -257,7 +257,7 @@ func (p *page) row(m *model, ro row) {
 // call draws a call to open, renew or close an instance, with a cross at its end if it failed.
 func (p *page) call(m *model, c markup, name string, s span, h int) {
 	words := name + ": " + string(s.op) + ended(s.outcome)
-	if s.outcome != done {
+	if s.outcome.bad() {
 		c += " bad"
 	}
 	p.bar(m, c, s.from, s.to, 2, h-4, words)
@@ -273,6 +273,8 @@ func ended(o outcome) string {
 		return ", failed"
 	case running:
 		return ", not ended"
+	case putOff:
+		return ", deferred by the provider"
 	default:
 		return ""
 	}
@@ -377,7 +379,7 @@ func nesting(ops []span) []int {
 func (p *page) operation(m *model, name string, s span, y, h int) {
 	words := name + ": " + operationText(s) + ended(s.outcome)
 	c := class(s.op)
-	if s.outcome != done {
+	if s.outcome.bad() {
 		c += " bad"
 	}
 	p.bar(m, c, s.from, s.to, y, h, words)

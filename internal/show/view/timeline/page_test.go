@@ -112,6 +112,27 @@ func TestTablesSayWhatTheChartShows(t *testing.T) {
 	}
 }
 
+// TestPutOffIsNoTrouble has a provider put off an opening and a read, which the page does not call failures.
+func TestPutOffIsNoTrouble(t *testing.T) {
+	p := newTape(t)
+	for _, op := range []struct {
+		op   event.Op
+		name string
+	}{{event.OpOpen, login}, {event.OpRead, "data.a.b"}} {
+		p.event(ms(1), event.Started, op.op, op.name)
+		p.event(ms(2), event.PutOff, op.op, op.name)
+	}
+	page := written(t, p)
+	for _, want := range []string{"open, deferred by the provider", "read, deferred by the provider", "<td>deferred</td>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("page: got no %q, want it in\n%s", want, page)
+		}
+	}
+	if strings.Contains(page, ` bad" `) || strings.Contains(page, `<tr class="bad"`) {
+		t.Errorf("page: got a failure, want none\n%s", page)
+	}
+}
+
 func TestNothingWasOpened(t *testing.T) {
 	p := newTape(t)
 	p.does(0, ms(5), event.OpCreate, "a.a")

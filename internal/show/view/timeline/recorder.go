@@ -35,7 +35,11 @@ const (
 	running outcome = iota // no event has reported its end
 	done
 	failed
+	putOff // by the provider
 )
+
+// bad reports whether an operation has failed or not ended.
+func (o outcome) bad() bool { return o == running || o == failed }
 
 // span is one operation from its start to its end.
 type span struct {
@@ -60,7 +64,7 @@ type thing struct {
 	first    time.Time
 	calls    []span      // open, renew and close
 	deferred []time.Time // when opening it was deferred
-	waiting  bool        // the latest event deferred it
+	waiting  bool        // the latest opening was deferred
 	uses     []use
 	open     map[useKey][]int // indices of the uses that have not ended
 }
@@ -158,9 +162,14 @@ func (r *Recorder) thing(e event.Event) *thing {
 
 // call records a call to open, renew or close the instance. The recorder's lock is held.
 func (t *thing) call(e event.Event) {
-	t.waiting = e.Kind == event.Deferred
-	if t.waiting {
+	later := e.Kind == event.Deferred || e.Kind == event.PutOff
+	if later {
 		t.deferred = append(t.deferred, e.Time)
+	}
+	if e.Op == event.OpOpen { // one that is put off may be closed all the same
+		t.waiting = later
+	}
+	if e.Kind == event.Deferred {
 		return
 	}
 	t.calls = note(t.calls, e)
@@ -208,8 +217,11 @@ func note(list []span, e event.Event) []span {
 		return append(list, span{op: e.Op, from: e.Time, provider: e.Provisioner})
 	}
 	end := done
-	if e.Kind == event.Failed {
+	switch e.Kind {
+	case event.Failed:
 		end = failed
+	case event.PutOff:
+		end = putOff
 	}
 	for i := len(list) - 1; i >= 0; i-- {
 		if s := &list[i]; s.op == e.Op && s.outcome == running {

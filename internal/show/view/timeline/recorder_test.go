@@ -95,6 +95,24 @@ func TestExposure(t *testing.T) {
 			p.event(ms(1), event.Deferred, event.OpOpen, login)
 			p.uses(ms(2), ms(3), login, "a.a", event.OpPlan)
 		}, 0, 0, 0, 0, "deferred"},
+		"put off by the provider": {func(p *tape) {
+			p.event(ms(1), event.Started, event.OpOpen, login)
+			p.event(ms(2), event.PutOff, event.OpOpen, login)
+			p.uses(ms(3), ms(4), login, "a.a", event.OpPlan)
+		}, 0, 0, 0, 0, "deferred"},
+		"put off by the provider, and closed": {func(p *tape) {
+			p.event(ms(1), event.Started, event.OpOpen, login)
+			p.event(ms(2), event.PutOff, event.OpOpen, login)
+			p.does(ms(2), ms(3), event.OpClose, login)
+			p.uses(ms(4), ms(5), login, "a.a", event.OpPlan)
+		}, ms(1), 0, 1, 0, "closed, deferred at first"},
+		"put off by the provider, then opened": {func(p *tape) {
+			p.event(ms(1), event.Started, event.OpOpen, login)
+			p.event(ms(2), event.PutOff, event.OpOpen, login)
+			p.does(ms(4), ms(5), event.OpOpen, login)
+			p.uses(ms(6), ms(7), login, "a.a", event.OpCreate)
+			p.does(ms(8), ms(9), event.OpClose, login)
+		}, ms(4), ms(1), 1, 0, "closed, deferred at first"},
 		"deferred, then opened": {func(p *tape) {
 			p.event(ms(1), event.Deferred, event.OpOpen, login)
 			p.uses(ms(2), ms(3), login, "a.a", event.OpPlan)

@@ -47,7 +47,7 @@ func (p *page) tables(m *model) {
 		p.table("Operations", operations, []markup{"Address", "What", "From", "To", "Took", "Outcome"}, func() {
 			for _, o := range m.objects {
 				for _, s := range o.ops {
-					p.line(s.outcome != done, append([]string{o.name, operationText(s)}, append(m.times(s), endText(s.outcome))...)...)
+					p.line(s.outcome.bad(), append([]string{o.name, operationText(s)}, append(m.times(s), endText(s.outcome))...)...)
 				}
 			}
 		})
@@ -124,7 +124,7 @@ func (ro *row) outcome() (words string, bad bool) {
 	}
 	if len(ro.deferred) > 0 {
 		all = append(all, "deferred at first")
-		if len(ro.calls) == 0 {
+		if !slices.ContainsFunc(ro.calls, func(c span) bool { return c.outcome != putOff }) {
 			all[len(all)-1] = "deferred"
 		}
 	}
@@ -144,10 +144,10 @@ func (p *page) life(m *model, ro row) {
 		all = append(all, entry{t, false, []string{ro.name, "deferred", "", m.at(t), "", "", ""}})
 	}
 	for _, c := range ro.calls {
-		all = append(all, entry{c.from, c.outcome != done, append([]string{ro.name, string(c.op), ""}, append(m.times(c), endText(c.outcome))...)})
+		all = append(all, entry{c.from, c.outcome.bad(), append([]string{ro.name, string(c.op), ""}, append(m.times(c), endText(c.outcome))...)})
 	}
 	for _, u := range ro.uses {
-		all = append(all, entry{u.from, u.outcome != done, append([]string{ro.name, "used: " + verb(u.op), u.user}, append(m.times(u.span), endText(u.outcome))...)})
+		all = append(all, entry{u.from, u.outcome.bad(), append([]string{ro.name, "used: " + verb(u.op), u.user}, append(m.times(u.span), endText(u.outcome))...)})
 	}
 	slices.SortStableFunc(all, func(a, b entry) int { return a.from.Compare(b.from) })
 	for _, e := range all {
@@ -168,6 +168,8 @@ func endText(o outcome) string {
 		return "failed"
 	case running:
 		return "not ended"
+	case putOff:
+		return "deferred"
 	default:
 		return ""
 	}
