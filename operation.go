@@ -44,6 +44,7 @@ type Operation struct {
 	lock    string
 	writes  func(addr.Instance) bool // the claimed instances; nil without claims
 	reread  bool                     // others may have changed the state since it was read
+	began   bool                     // a plan was applied, at least in part
 	span    *trace.Span              // that the operation is part of; nil for none
 }
 
@@ -369,7 +370,7 @@ func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOpti
 // applyRound applies a plan, for a run in rounds if it is given the memory of one.
 func (o *Operation) applyRound(ctx context.Context, planned *plan.Plan, opt ApplyOptions, memory *rounds.Memory) (*Applied, diag.List) {
 	if ctx.Err() != nil || opt.Soft != nil && opt.Soft.Err() != nil {
-		return nil, diag.Errorf("Apply interrupted", "The interrupt came before the apply began. Nothing was changed.")
+		return nil, diag.Errorf("Apply interrupted", "The interrupt came before the apply began. %s.", o.spared())
 	}
 	cfg, diags := o.p.compile(ctx)
 	if diags.HasErrors() {
@@ -388,6 +389,7 @@ func (o *Operation) applyRound(ctx context.Context, planned *plan.Plan, opt Appl
 	if more.HasErrors() {
 		return nil, append(append(diags, more...), o.release()...)
 	}
+	o.began = true
 	before, recording := o.State(), newOpenRun(run)
 	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, State: recording, Salts: o.State().Salts, Memory: memory, Soft: opt.Soft, Writes: o.writes})
 	diags = append(diags, more...)
@@ -407,7 +409,7 @@ func (o *Operation) beginRun(ctx context.Context) (run state.Run, diags diag.Lis
 		return nil, diag.Errorf("Cannot start a state", "%s", diag.Sentence(err))
 	}
 	if err := o.canEncrypt(base); err != nil {
-		return nil, diag.Errorf("Cannot encrypt the state", "%s\n\nNothing was changed, because the results could not be recorded.", diag.Sentence(err))
+		return nil, diag.Errorf("Cannot encrypt the state", "%s\n\n%s, because the results could not be recorded.", diag.Sentence(err), o.spared())
 	}
 	ours := *base
 	ours.State = o.State()
@@ -416,7 +418,7 @@ func (o *Operation) beginRun(ctx context.Context) (run state.Run, diags diag.Lis
 		return err
 	})
 	if err != nil {
-		return nil, diag.Errorf("Cannot start the journal of the state", "%s\n\nNothing was changed, because the results could not be recorded.", diag.Sentence(err))
+		return nil, diag.Errorf("Cannot start the journal of the state", "%s\n\n%s, because the results could not be recorded.", diag.Sentence(err), o.spared())
 	}
 	return run, nil
 }

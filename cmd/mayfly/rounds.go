@@ -29,6 +29,11 @@ func (r *changeRun) converge(f *applyFlags) int {
 			r.sumUp()
 			return code
 		}
+		// Before the apply, so that a plan that is stale is one that was not applied.
+		if claimed, _ := r.claim(p, false); !claimed {
+			r.sumUp()
+			return exitError
+		}
 		if code := r.apply(p); code != exitOK {
 			r.tellRounds("Round %d was not completed. In all: %s")
 			return code
