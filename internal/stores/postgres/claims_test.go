@@ -388,6 +388,9 @@ func TestFirstStates(t *testing.T) {
 		r := &run{Manager: manager(t, open(t, opt)), t: t, who: who, base: storetest.File(t, who, 0, 0)}
 		p := &plan.Plan{Changes: []*plan.Change{{Addr: storetest.Address("a", i).Instance, Action: plan.Create}}}
 		r.scope = plan.Scope(p, plan.ScopeOptions{Stored: state.New()})
+		if f, err := r.Read(t.Context()); f != nil || err != nil {
+			t.Fatalf("got the state %v (%v), want none", f, err)
+		}
 		runs = append(runs, r)
 	}
 	runs[0].begin()
@@ -399,10 +402,17 @@ func TestFirstStates(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs[0].end()
-	if err := runs[1].claim(0); err != nil {
-		t.Fatal(err)
+	var stale *store.StaleError
+	if err := runs[1].claim(0); !errors.As(err, &stale) || !strings.Contains(err.Error(), "the state is new by a ") || !strings.Contains(err.Error(), "run id-a") {
+		t.Errorf("got the error %v, want a StaleError that names the other run", err)
 	}
-	if _, err := runs[1].BeginRun(t.Context(), runs[1].base, "1.0.0"); err == nil {
+	// The first run goes on with the state that it has made.
+	runs[0].scope = plan.Scope(&plan.Plan{Changes: []*plan.Change{{Addr: storetest.Address("a", 5).Instance, Action: plan.Create}}}, plan.ScopeOptions{Stored: state.New()})
+	if err := runs[0].claim(0); err != nil {
+		t.Errorf("got the error %v of the run that has made the state, want none", err)
+	}
+	never := &run{Manager: manager(t, open(t, opt)), t: t, who: "c", base: storetest.File(t, "c", 0, 0)}
+	if _, err := never.BeginRun(t.Context(), never.base, "1.0.0"); err == nil {
 		t.Error("a run begins with a first state although there is one by now")
 	}
 }

@@ -43,6 +43,9 @@ func (m *manager) compare(ctx context.Context, c *claim, scope *state.Scope) err
 		}
 		var err error
 		stale, given, err = x.differences()
+		if err == nil && m.absent {
+			stale, err = x.created(m.name, stale)
+		}
 		return err
 	})
 	if err != nil {
@@ -227,6 +230,23 @@ func (x *comparison) differences() (stale []store.StaleRow, given []string, err 
 	}
 	slices.SortFunc(stale, func(a, b store.StaleRow) int { return cmp.Compare(a.Name, b.Name) })
 	return stale, given, err
+}
+
+// created adds the state itself to rows that differ if there is one by now, with the run that has ended last.
+func (x *comparison) created(name string, stale []store.StaleRow) ([]store.StaleRow, error) {
+	_, f, err := x.t.document(name)
+	if err != nil || f == nil {
+		return stale, err
+	}
+	row := store.StaleRow{Name: "the state", Change: "is new"}
+	var text string
+	ended, err := x.t.one(`SELECT info FROM mayfly.runs WHERE workspace = $1 AND state = 'ended' ORDER BY ended DESC LIMIT 1`, []any{x.workspace}, &text)
+	if err == nil && ended {
+		var info store.LockInfo
+		info, err = store.ParseLockInfo([]byte(text))
+		row.Run = &info
+	}
+	return append(stale, row), err
 }
 
 // runs returns the information about the runs that have written rows.

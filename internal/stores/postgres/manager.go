@@ -23,6 +23,7 @@ type manager struct {
 	claim     *claim           // nil for none
 	waiting   *claim           // a run that waits for its claims; nil for none
 	journal   *journal         // of the run that has begun and not ended; nil for none
+	absent    bool             // no state was there when it was last read
 	known     *state.File      // as last read, sharing objects with the state of the caller; nil for none
 	part      bool             // known has only a part of the objects
 	recovered *store.Recovered // by the last Read or BeginRun
@@ -123,7 +124,7 @@ func (m *manager) readState(ctx context.Context, read func(*tx) (*state.File, er
 		f.State.Unrecorded = beside.names
 	}
 	m.read = beside.ids
-	m.known = copied(f)
+	m.known, m.absent = copied(f), f == nil
 	m.part, m.recovered = part, kept
 	if m.claim != nil && m.claim.found != nil {
 		m.recovered = m.claim.found
@@ -275,7 +276,7 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 		*next = *now
 	}
 	m.journal = nil
-	m.known = copied(next)
+	m.known, m.absent = copied(next), false
 	if c.alone {
 		return m.release(ctx)
 	}
