@@ -50,7 +50,7 @@ func (o *Operation) claim(ctx context.Context, scope *state.Scope) diag.List {
 		})
 	}
 	if err != nil {
-		return o.notClaimed(err)
+		return notClaimed(o, err)
 	}
 	found := store.RecoveredBy(o.p.opt.State.Store).Diags()
 	return slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return slices.Contains(o.told, d.Detail) })
@@ -68,16 +68,16 @@ func (o *Operation) claimChange(s *state.State, imported []string) diag.List {
 }
 
 // notClaimed reports that a part of the state could not be claimed.
-func (o *Operation) notClaimed(err error) diag.List {
+func notClaimed(o *Operation, err error) diag.List {
 	var claimed *store.ClaimedError
 	var stale *store.StaleError
 	switch {
 	case errors.As(err, &stale):
-		diags := diag.Errorf("Plan is stale", "%s\n\n%s. Make a new plan.", capitalized(stale), o.spared())
+		diags := diag.Errorf("Plan is stale", "%s\n\n%s. Make a new plan.", capitalized(stale), spared(o))
 		diags[0].Extra = stale
 		return diags
 	case errors.As(err, &claimed):
-		text := capitalized(claimed) + "\n\n" + o.spared() + ". Wait until the other runs have ended, or let Mayfly wait with -lock-timeout=5m."
+		text := capitalized(claimed) + "\n\n" + spared(o) + ". Wait until the other runs have ended, or let Mayfly wait with -lock-timeout=5m."
 		for _, c := range claimed.Conflicts {
 			if !c.Waiting {
 				text += " If you are sure that a run does not run any more, free its claims:\n  mayfly force-unlock " + c.Run.ID
@@ -90,7 +90,7 @@ func (o *Operation) notClaimed(err error) diag.List {
 }
 
 // spared says, without a period, that what ends here has changed nothing, also after earlier rounds.
-func (o *Operation) spared() string {
+func spared(o *Operation) string {
 	if o.began {
 		return "Nothing more was changed"
 	}

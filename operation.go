@@ -370,7 +370,7 @@ func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOpti
 // applyRound applies a plan, for a run in rounds if it is given the memory of one.
 func (o *Operation) applyRound(ctx context.Context, planned *plan.Plan, opt ApplyOptions, memory *rounds.Memory) (*Applied, diag.List) {
 	if ctx.Err() != nil || opt.Soft != nil && opt.Soft.Err() != nil {
-		return nil, diag.Errorf("Apply interrupted", "The interrupt came before the apply began. %s.", o.spared())
+		return nil, diag.Errorf("Apply interrupted", "The interrupt came before the apply began. %s.", spared(o))
 	}
 	cfg, diags := o.p.compile(ctx)
 	if diags.HasErrors() {
@@ -409,7 +409,7 @@ func (o *Operation) beginRun(ctx context.Context) (run state.Run, diags diag.Lis
 		return nil, diag.Errorf("Cannot start a state", "%s", diag.Sentence(err))
 	}
 	if err := o.canEncrypt(base); err != nil {
-		return nil, diag.Errorf("Cannot encrypt the state", "%s\n\n%s, because the results could not be recorded.", diag.Sentence(err), o.spared())
+		return nil, diag.Errorf("Cannot encrypt the state", "%s\n\n%s, because the results could not be recorded.", diag.Sentence(err), spared(o))
 	}
 	ours := *base
 	ours.State = o.State()
@@ -418,7 +418,7 @@ func (o *Operation) beginRun(ctx context.Context) (run state.Run, diags diag.Lis
 		return err
 	})
 	if err != nil {
-		return nil, diag.Errorf("Cannot start the journal of the state", "%s\n\n%s, because the results could not be recorded.", diag.Sentence(err), o.spared())
+		return nil, diag.Errorf("Cannot start the journal of the state", "%s\n\n%s, because the results could not be recorded.", diag.Sentence(err), spared(o))
 	}
 	return run, nil
 }
