@@ -89,7 +89,8 @@ func notClaimed(o *Operation, err error) diag.List {
 	return notLocked(err, false)
 }
 
-// spared says, without a period, that what ends here has changed nothing, also after earlier rounds.
+// spared says, without a period, that an apply that does not begin has changed nothing. There may have been
+// one before it.
 func spared(o *Operation) string {
 	if o.began {
 		return "Nothing more was changed"

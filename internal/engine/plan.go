@@ -362,6 +362,9 @@ func (p *planner) collect() {
 	slices.SortFunc(p.plan.Changes, (*plan.Change).Compare)
 	slices.SortFunc(p.drift, (*plan.Change).Compare)
 	p.plan.Drift = p.drift
+	if p.req.Mode == plan.Normal {
+		p.deferral.set.AddMoved(p.moved, p.prior, p.changes)
+	}
 	p.plan.Deferrals = p.deferral.set.List()
 	slices.SortFunc(p.plan.Outputs, func(a, b *plan.OutputChange) int { return strings.Compare(a.Name, b.Name) })
 	p.rows.Made(p.ctx)

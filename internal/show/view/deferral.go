@@ -115,7 +115,11 @@ func (w *planWriter) deferredEnd() error {
 
 // deferralKey is the same for deferrals of one block that say the same.
 func deferralKey(d *plan.Deferral) string {
-	return d.Change.Addr.Config().String() + "\n" + DeferralHeadline(d) + "\n" + DeferralWaits(d)
+	moved := ""
+	if d.Change.Moved() {
+		moved = d.Change.PrevAddr.String()
+	}
+	return strings.Join([]string{d.Change.Addr.Config().String(), DeferralHeadline(d), DeferralWaits(d), moved}, "\n")
 }
 
 // deferral writes one deferral. The generic instance of a block has its content, since nothing else shows it.
@@ -123,6 +127,9 @@ func (w *planWriter) deferral(d *plan.Deferral) error {
 	w.WriteString(w.o.paint(bold, "  # "+d.Change.Object().String()) + " " + DeferralHeadline(d) + "\n")
 	if waits := DeferralWaits(d); waits != "" {
 		w.WriteString("  # (" + waits + ")\n")
+	}
+	if d.Change.Moved() {
+		fmt.Fprintf(w, "  # (moved from %s)\n", d.Change.PrevAddr)
 	}
 	return w.deferralBody(d)
 }
