@@ -24,7 +24,9 @@ func (s *Set) AddMoved(moves map[addr.Instance]addr.Instance, prior *state.State
 			Addr: to, PrevAddr: moves[to], Action: plan.NoOp, Provider: prior.Instance(to).Provider, SchemaVersion: o.SchemaVersion,
 			StateDeps: o.Dependencies, CreateBeforeDestroy: o.CreateBeforeDestroy,
 		}}
-		if i := slices.IndexFunc(list, func(of *plan.Deferral) bool { return of.Change.Addr.Unkeyed() && of.Change.Addr.Config() == to.Config() }); i >= 0 {
+		if i := slices.IndexFunc(list, func(of *plan.Deferral) bool {
+			return of.Change.Addr.Unkeyed() && of.Change.Addr.Config() == to.Config()
+		}); i >= 0 {
 			d.WaitsFor = slices.Clone(list[i].WaitsFor)
 		}
 		s.Add(d)
