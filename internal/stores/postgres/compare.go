@@ -43,8 +43,8 @@ func (m *manager) compare(ctx context.Context, c *claim, scope *state.Scope) err
 		}
 		var err error
 		stale, given, err = x.differences()
-		if err == nil && m.absent {
-			stale, err = x.created(m.name, stale)
+		if err == nil && m.absent && len(stale) == 0 {
+			stale, err = x.created(m.name)
 		}
 		return err
 	})
@@ -232,11 +232,12 @@ func (x *comparison) differences() (stale []store.StaleRow, given []string, err 
 	return stale, given, err
 }
 
-// created adds the state itself to rows that differ if there is one by now, with the run that has ended last.
-func (x *comparison) created(name string, stale []store.StaleRow) ([]store.StaleRow, error) {
+// created returns the state itself as a row that is new, with the run that has ended last; nil if there is no
+// state.
+func (x *comparison) created(name string) ([]store.StaleRow, error) {
 	_, f, err := x.t.document(name)
 	if err != nil || f == nil {
-		return stale, err
+		return nil, err
 	}
 	row := store.StaleRow{Name: "the state", Change: "is new"}
 	var text string
@@ -246,7 +247,7 @@ func (x *comparison) created(name string, stale []store.StaleRow) ([]store.Stale
 		info, err = store.ParseLockInfo([]byte(text))
 		row.Run = &info
 	}
-	return append(stale, row), err
+	return []store.StaleRow{row}, err
 }
 
 // runs returns the information about the runs that have written rows.
