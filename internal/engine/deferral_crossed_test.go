@@ -48,3 +48,33 @@ resource "sim_thing" "counted" {
 	w.ok(command{deferral: true})
 	w.ok(command{deferral: true}).defers()
 }
+
+// TestReplacementWaitsForKnownKeys defers a replacement for an object whose keys depend on the replaced one,
+// with a value that is known in advance, and on an update. The next plan makes the replacement.
+func TestReplacementWaitsForKnownKeys(t *testing.T) {
+	t.Parallel()
+	text := func(version, keys string) string {
+		return `
+resource "sim_thing" "base" {
+  name = "base"
+  size = ` + version + `
+}
+resource "sim_thing" "old" {
+  name       = "old"
+  replace_me = "` + version + `"
+}
+resource "sim_thing" "user" {
+  for_each = toset(` + keys + `)
+  name     = "user"
+  json     = jsonencode(sim_thing.old.id)
+}`
+	}
+	w := newWorld(t, text("1", `["old"]`))
+	w.ok(command{})
+	w.config(text("2", "sim_thing.base.serial > 0 ? [sim_thing.old.name] : []"))
+	w.ok(command{deferral: true}).defers(
+		`sim_thing.old delete-create deferred_prereq sim_thing.user["old"]`,
+		`sim_thing.user["*"] create instance_count_unknown sim_thing.base sim_thing.old`,
+	).did("update base")
+	w.ok(command{deferral: true}).defers()
+}
