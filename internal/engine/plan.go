@@ -154,6 +154,9 @@ func (p *planner) makePlan() (again bool) {
 	p.outputs.finish()
 	p.reportInterrupt()
 	p.collect()
+	if !p.plan.Changed() && !p.run.Diags.HasErrors() {
+		p.deferral.reportStuck(p.deferral.set.Crossed(p.prior, p.deferral.attempts.seeds))
+	}
 	p.restrict.warnUnmatched()
 	p.run.Report(gone.Forgotten(p.plan))
 	p.run.Report(withheld.TakenOut(p.plan))

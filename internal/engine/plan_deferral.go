@@ -253,15 +253,20 @@ func (de *deferrer) settle() (again bool) {
 	p.plan.Changes = nil
 	d := deferral.Destructions{Set: &de.set, Changes: p.changes, Prior: p.prior, Seeds: de.attempts.seeds}
 	again = d.Settle()
-	for _, stuck := range d.Stuck {
-		c, by := stuck.Change, stuck.WaitsFor[0]
+	de.reportStuck(d.Stuck)
+	again = de.putOffProducers() || again
+	return again && !de.run.Diags.HasErrors()
+}
+
+// reportStuck reports replacements, each with an object that they wait for in vain.
+func (de *deferrer) reportStuck(list []*plan.Deferral) {
+	for _, d := range list {
+		c, by := d.Change, d.WaitsFor[0]
 		other := by.Resource.Instance(by.Key)
 		de.run.Report(diag.Errorf("Objects wait for each other",
 			"%s must be replaced, which destroys it first. It has to stay until %s is planned, which depends on it, and which is deferred until the replacement is done: no plan could go on. Set create_before_destroy in the lifecycle block of %s, so that the new object is made first, or leave it as it is with the option -exclude=%s.",
 			c.Addr, other, c.Addr.Config(), diag.Argument(c.Addr.String())).WithAddress(c.Addr.String()))
 	}
-	again = de.putOffProducers() || again
-	return again && !de.run.Diags.HasErrors()
 }
 
 // noteUses notes the computed values that a deferred instance, with this configuration, is going to use once

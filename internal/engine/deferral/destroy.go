@@ -22,7 +22,7 @@ type Destructions struct {
 	// waits for them, which is the first of WaitsFor: no later plan could make them either.
 	Stuck []*plan.Deferral
 
-	waits     *waits
+	replaced  []*plan.Deferral                      // replacements that have to wait
 	protected map[addr.ConfigResource]addr.Instance // by a deferred object
 	queue     []addr.ConfigResource
 }
@@ -54,8 +54,29 @@ func (d *Destructions) Settle() (again bool) {
 			return cmp.Or(a.Addr.Compare(b.Addr), cmp.Compare(a.Deposed, b.Deposed))
 		})
 		for _, c := range of[r] {
-			again = d.wait(c, d.protected[r]) || again
+			d.wait(c, d.protected[r])
 		}
+	}
+	return d.putOff()
+}
+
+// putOff defers the replacements that have to wait, unless they are stuck. It returns true if there are any.
+func (d *Destructions) putOff() (again bool) {
+	if len(d.replaced) == 0 {
+		return false
+	}
+	w := findWaits(d.Set, d.Changes)
+	stuck := make([]bool, len(d.replaced))
+	for i, later := range d.replaced {
+		stuck[i] = w.leadTo(later.WaitsFor[0], later.Change.Addr)
+	}
+	ends := w.ends(d.replaced)
+	for i, later := range d.replaced {
+		if stuck[i] && !slices.ContainsFunc(w.referred(later.WaitsFor[0]), func(n int32) bool { return ends[n] }) {
+			d.Stuck = append(d.Stuck, later)
+			continue
+		}
+		d.Seeds[later.Change.Addr], again = later, true
 	}
 	return again
 }
@@ -71,7 +92,7 @@ func (d *Destructions) protect(by addr.Instance, deps []addr.ConfigResource) {
 }
 
 // wait has a destruction wait for the deferred object that is against it.
-func (d *Destructions) wait(c *plan.Change, on addr.Instance) (again bool) {
+func (d *Destructions) wait(c *plan.Change, on addr.Instance) {
 	later := &plan.Deferral{Change: c, Reason: plan.DeferredPrereq, WaitsFor: []plan.Dep{{Resource: on.Abs(), Key: on.Key}}}
 	switch c.Action {
 	case plan.Delete:
@@ -80,16 +101,7 @@ func (d *Destructions) wait(c *plan.Change, on addr.Instance) (again bool) {
 	case plan.CreateThenDelete:
 		c.KeepsReplaced = true
 	default:
-		if d.waits == nil {
-			d.waits = findWaits(d.Set, d.Changes)
-		}
-		if d.waits.leadTo(later.WaitsFor[0], c.Addr) {
-			d.Stuck = append(d.Stuck, later)
-			break
-		}
-		d.Seeds[c.Addr] = later
-		again = true
+		d.replaced = append(d.replaced, later)
 	}
 	d.protect(c.Addr, c.StateDeps)
-	return again
 }

@@ -14,6 +14,7 @@ import (
 type waits struct {
 	nodes map[any]int32 // by addr.Instance or, for a group, by addr.AbsResource, plan.Span, block or call
 	next  [][]int32
+	kinds []kind
 	seen  []int32  // the last search that has reached a node
 	last  int32    // the number of the last search, starting at 1
 	whole int32    // the number of the last search for everything that an object waits for
@@ -26,24 +27,34 @@ type (
 	call  addr.Module // those in it
 )
 
+// kind says when a node comes to an end. The zero value has none: the plan leaves the instance as it is.
+type kind int8
+
+const (
+	deferred kind = iota + 1
+	changing      // with all that it depends on
+	group
+)
+
 // findWaits returns everything that the entries of a set, and changes, wait for.
 func findWaits(s *Set, changes map[addr.Object]*plan.Change) *waits {
 	w := &waits{nodes: map[any]int32{}}
 	for _, d := range s.List() {
 		if d.Change.Deposed == addr.Current { // nothing refers to the old object of a replacement
-			w.add(d.Change.Addr, d.WaitsFor)
+			w.add(d.Change.Addr, deferred, d.WaitsFor)
 		}
 	}
 	for o, c := range changes {
 		if o.Deposed == addr.Current && c.Action != plan.NoOp {
-			w.add(c.Addr, c.Deps)
+			w.add(c.Addr, changing, c.Deps)
 		}
 	}
 	return w
 }
 
-func (w *waits) add(a addr.Instance, deps []plan.Dep) {
+func (w *waits) add(a addr.Instance, k kind, deps []plan.Dep) {
 	n := w.node(a)
+	w.kinds[n] = k
 	for _, d := range deps {
 		w.next[n] = append(w.next[n], w.referred(d)...)
 	}
@@ -55,6 +66,7 @@ func (w *waits) node(a addr.Instance) int32 {
 	if !known {
 		for _, g := range groups(a) {
 			from, _ := w.get(g)
+			w.kinds[from] = group
 			w.next[from] = append(w.next[from], n)
 		}
 	}
@@ -66,7 +78,7 @@ func (w *waits) get(name any) (n int32, known bool) {
 	if n, known = w.nodes[name]; !known {
 		n = int32(len(w.next))
 		w.nodes[name] = n
-		w.next, w.seen = append(w.next, nil), append(w.seen, 0)
+		w.next, w.seen, w.kinds = append(w.next, nil), append(w.seen, 0), append(w.kinds, 0)
 	}
 	return n, known
 }

@@ -135,6 +135,10 @@ func TestStuck(t *testing.T) {
 		if test.stuck && !strings.Contains(diags[0].Detail, test.next.Deferrals[0].Change.Addr.String()) {
 			t.Errorf("%s: got %q, want the address in it", name, diags[0].Detail)
 		}
+		done := test.stuck && strings.Contains(diags[0].Detail, "Everything else has been applied")
+		if want := test.stuck && test.last != nil && !test.next.Changed(); done != want {
+			t.Errorf("%s: got %t that everything else has been applied, want %t", name, done, want)
+		}
 	}
 }
 

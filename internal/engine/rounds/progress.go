@@ -38,7 +38,7 @@ func (m *Memory) Stuck(p *plan.Plan) diag.List {
 		text.WriteString(".")
 	}
 	text.WriteString("\n\n")
-	if last != nil {
+	if last != nil && !p.Changed() {
 		text.WriteString("Everything else has been applied. ")
 	}
 	text.WriteString(wayOn(p.Deferrals))
