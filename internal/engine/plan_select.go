@@ -66,6 +66,7 @@ func (re *restriction) warnUnmatched() {
 		return
 	}
 	if re.planner.selection.Restricted() {
+		re.planner.req.Part.LookBeside(re.known)
 		wrong := re.planner.selection.Unmatched(re.planner.req.Config.Tree, re.known, re.planner.called, re.planner.req.Places)
 		re.planner.req.Part.LookAll(len(wrong) > 0) // it may suggest any object of the state
 		re.run.Report(wrong)

@@ -7,6 +7,7 @@ package part
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -25,7 +26,8 @@ type Fetch func(ctx context.Context, p state.Part, keep func(addr.Instance) bool
 // Part is the part of a state that was read. A nil *Part is the whole state. It is safe for concurrent use.
 type Part struct {
 	cfg     *blocks.Config
-	targets *addr.TargetSet
+	named   []addr.Target
+	targets *addr.TargetSet // the same
 	destroy bool // the targets are to be destroyed
 	fetch   Fetch
 
@@ -81,7 +83,7 @@ func Made(p *plan.Plan) []state.Subject {
 // that the targets name, that their blocks lead to, and that moved blocks name.
 func New(cfg *blocks.Config, targets []addr.Target, mode plan.Mode, fetch Fetch) (*Part, state.Part) {
 	p := &Part{
-		cfg: cfg, targets: addr.NewTargetSet(targets), destroy: mode == plan.Destroy, declared: mode == plan.Destroy, fetch: fetch,
+		cfg: cfg, named: targets, targets: addr.NewTargetSet(targets), destroy: mode == plan.Destroy, declared: mode == plan.Destroy, fetch: fetch,
 		has: map[state.Subject]bool{}, known: map[addr.ConfigResource]bool{}, users: map[addr.ConfigResource][]addr.ConfigResource{},
 		down: map[addr.ConfigResource]bool{}, lacking: map[state.Subject]bool{},
 	}
@@ -258,6 +260,29 @@ func (p *Part) LookAll(needed bool) {
 	if whole := (state.Subject{Kind: state.WholeState}); !p.has[whole] {
 		p.lacking[whole] = true
 	}
+}
+
+// LookBeside notes that planning needs all objects of the state if a target with an instance key selects none
+// of the known instances: the message about it names the ones beside it, which may be in the state alone.
+func (p *Part) LookBeside(known iter.Seq[addr.Instance]) {
+	if p == nil {
+		return
+	}
+	found := make([]bool, len(p.named))
+	for a := range known {
+		p.targets.Selecting(a, func(i int) { found[i] = true })
+	}
+	for i, t := range p.named {
+		p.LookAll(!found[i] && keyed(t))
+	}
+}
+
+// keyed reports whether the address of a target has an instance key.
+func keyed(t addr.Target) bool {
+	return t.Key != addr.NoKey || slices.ContainsFunc(t.Module.Path(), func(m addr.ModuleInstance) bool {
+		_, _, key := m.Parent()
+		return key != addr.NoKey
+	})
 }
 
 // Again reads the objects that planning has missed. It returns false if there are none.

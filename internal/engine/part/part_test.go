@@ -275,11 +275,43 @@ func TestLook(t *testing.T) {
 	}
 }
 
+// TestLookBeside asks for the whole state if a target with a key selects nothing that is known.
+func TestLookBeside(t *testing.T) {
+	cfg := compile(t, network, inner)
+	for _, row := range []struct {
+		targets string
+		whole   bool
+	}{
+		{"t.many[1]", false},
+		{"t.many[7]", true},
+		{"t.many", false},
+		{"t.other", false},
+		{`module.m["a"]`, false},
+		{`module.m["q"]`, true},
+		{`module.m["q"].t.x`, true},
+		{"module.one", false},
+		{"t.many[1] t.many[7]", true},
+	} {
+		s := &shelf{State: state.New()}
+		s.put(t, "t.far")
+		var targets []addr.Target
+		for _, text := range strings.Fields(row.targets) {
+			targets = append(targets, target(t, text))
+		}
+		p, _ := New(cfg, targets, plan.Destroy, s.fetch)
+		p.LookBeside(slices.Values([]addr.Instance{instance(t, "t.many[1]"), instance(t, `module.m["a"].t.x`)}))
+		if found, again, err := p.Again(t.Context()); again != row.whole || (names(found) != "") != row.whole || err != nil {
+			t.Errorf("%s: got %q, %t, %v, want the whole state: %t", row.targets, names(found), again, err, row.whole)
+		}
+	}
+}
+
 // TestWholeState has no part: nothing is ever missed.
 func TestWholeState(t *testing.T) {
 	var p *Part
 	p.Look(addr.Object{Instance: instance(t, "t.a")})
 	p.LookAll(true)
+	p.LookBeside(slices.Values([]addr.Instance{instance(t, "t.a")}))
 	g := Growing{Plan: &plan.Plan{Changes: []*plan.Change{{Addr: instance(t, "t.a"), Action: plan.Delete}}}}
 	g.Made(t.Context())
 	if g.Missed(t.Context()) || g.Gone(t.Context(), []addr.Object{{Instance: instance(t, "t.a")}}) || g.Relied(t.Context(), &state.Scope{Relied: map[state.Subject]state.RowSet{{Kind: state.OneInstance, Addr: "t.a"}: nil}}) {
