@@ -28,7 +28,7 @@ type Part struct {
 	cfg     *blocks.Config
 	named   []addr.Target
 	targets *addr.TargetSet // the same
-	destroy bool // the targets are to be destroyed
+	destroy bool            // the targets are to be destroyed
 	fetch   Fetch
 
 	mu       sync.Mutex
