@@ -177,9 +177,9 @@ func (o *Operation) besideState(found *store.Recovered, planned *plan.Plan) diag
 	if found == nil {
 		return nil
 	}
-	restricted := len(planned.Targets)+len(planned.Excludes) > 0
-	about := func(a addr.Instance) bool {
-		return !restricted || slices.ContainsFunc(planned.Changes, func(p *plan.Change) bool { return p.Addr == a || p.PrevAddr == a })
+	restricted, targets := len(planned.Targets)+len(planned.Excludes) > 0, addr.NewTargetSet(planned.Targets)
+	about := func(a addr.Instance) bool { // a target that is not in the state has no change in a plan to destroy
+		return !restricted || targets.Selects(a) || slices.ContainsFunc(planned.Changes, func(p *plan.Change) bool { return p.Addr == a || p.PrevAddr == a })
 	}
 	diags := found.FreedDiags(about)
 	for _, d := range diags {

@@ -40,7 +40,8 @@ func TestLate(t *testing.T) {
 	three := s.machine()
 	filetest.Write(t, filepath.Join(three, "backend_override.tf"), "terraform {\n  backend \"local\" {}\n}\n")
 	s.contains(s.must(three, "init", "-migrate-state", "-force-copy"), "Late results were not copied", "module.a.sim_thing.first")
-	s.must(two, "state", "rm", "module.b.sim_thing.first")
+	s.must(two, "state", "rm", "module.a.sim_thing.first", "module.b.sim_thing.first")
+	s.contains(s.must(two, vars(3, 1, "plan", "-destroy", "-target=module.a.sim_thing.first")...), "Results came too late", "module.a.sim_thing.first")
 	s.must(two, vars(3, 1, "apply", "-auto-approve")...)
 	if text := s.must(two, vars(3, 1, "plan")...); regexp.MustCompile("came too late").MatchString(text) {
 		t.Errorf("got the text\n%s\nwant nothing after a step on the object", text)
