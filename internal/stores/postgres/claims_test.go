@@ -415,6 +415,18 @@ func TestFirstStates(t *testing.T) {
 	if _, err := never.BeginRun(t.Context(), never.base, "1.0.0"); err == nil {
 		t.Error("a run begins with a first state although there is one by now")
 	}
+	opt.Schema = "written"
+	writes := &run{Manager: manager(t, open(t, opt)), t: t, who: "w", base: storetest.File(t, "w", 0, 0)}
+	writes.scope = runs[0].scope
+	if f, err := writes.Read(t.Context()); f != nil || err != nil {
+		t.Fatalf("got the state %v (%v), want none", f, err)
+	}
+	if err := writes.Write(t.Context(), writes.base); err != nil {
+		t.Fatal(err)
+	}
+	if err := writes.claim(0); err != nil {
+		t.Errorf("got the error %v of the run that has written the state, want none", err)
+	}
 }
 
 // TestSaltsOfTwoRuns keeps the salts, outputs and checks of runs that change them at the same time.

@@ -371,7 +371,7 @@ func (m *manager) Write(ctx context.Context, f *state.File) error {
 	err := m.replace(ctx, f)
 	if err == nil {
 		m.journal = nil
-		m.known = copied(f)
+		m.known, m.absent = copied(f), false
 	}
 	err = m.failed("written", err)
 	if alone {
