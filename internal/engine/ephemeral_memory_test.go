@@ -77,6 +77,23 @@ resource "sim_account" "many" {
   name  = "heapwatch-many-${count.index}"
   lifecycle { ephemeral_attributes = [token] }
 }
+resource "sim_account" "each" {
+  for_each = toset(["a", "b"])
+  name     = "heapwatch-each-${each.key}"
+  lifecycle { ephemeral_attributes = [token] }
+}
+locals { each = { for k, v in sim_account.each : k => { token = v.token } } }
+module "each" {
+  for_each = local.each
+  source   = "./each"
+  v        = each.value
+}
+resource "sim_thing" "each" {
+  for_each          = tomap({ for k, v in local.each : k => { token = v.token } })
+  name              = each.key
+  secret_wo         = "${each.value.token}${module.each[each.key].token}"
+  secret_wo_version = 1
+}
 resource "sim_account" "unused" {
   name = "heapwatch-unused"
   lifecycle { ephemeral_attributes = [token] }
@@ -134,13 +151,19 @@ output "number" { value = fingerprint(sim_account.s.token) }
 output "none" { value = [for t in local.all : nonsensitive(ephemeralasnull(t))] }
 resource "sim_thing" "long" { # its answer takes the place of what the connection received last
   name = "long"
-  json = jsonencode([sim_thing.y.id, sim_account.unused.id, join("", [for i in range(1000) : "long"])])
+  json = jsonencode([sim_thing.y.id, sim_thing.each["a"].id, sim_thing.each["b"].id, sim_account.unused.id, join("", [for i in range(1000) : "long"])])
 }
 resource "sim_slow" "rest" {
   name         = "rest"
   trigger      = join("", [sim_thing.long.id, sim_account.s.id, sim_account.many[1].id])
   create_delay = "5m"
   depends_on   = [sim_account.made]
+}`)
+	w.file("each/main.tf", prelude+`
+variable "v" { ephemeral = true }
+output "token" {
+  value     = var.v.token
+  ephemeral = true
 }`)
 	w.file("m/main.tf", prelude+`
 variable "secret" {

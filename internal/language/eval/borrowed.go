@@ -34,6 +34,7 @@ func borrow(in *Instance, o *Opened, object cty.Value, via *hcl.Range) cty.Value
 		return object
 	}
 	if got, ok := o.objects[in]; ok {
+		o.noteLender(in.Resource)
 		return got
 	}
 	o.lacking = append(o.lacking, Need{in, via})
@@ -60,26 +61,19 @@ func borrowAll(r *Resource, t *future.Task, o *Opened, all cty.Value, via *hcl.R
 	if lacks || len(lenders) == 0 {
 		return all
 	}
-	return r.buildWhole(t, o, via)
+	return r.buildWhole(t, o, via) // which borrows from each
 }
 
 // borrow returns an element of the value of for_each with its computed values, if o has them, or with others
 // that stand in for them. got is the element in the run.
 func (r *eachData) borrow(t *future.Task, o *Opened, got cty.Value) cty.Value {
-	run, x := r.of.module.run, r.of.repeat.ForEach
-	if o == nil || len(value.MadeOf(got)) == 0 || !o.hasStandIns() && (!borrows(run) || got.IsWhollyKnown()) {
+	if o == nil || len(value.MadeOf(got)) == 0 || !o.hasStandIns() && (!borrows(r.of.module.run) || got.IsWhollyKnown()) {
 		return got
 	}
-	all, diags := run.eval(r.of.module.scope(t).with(o).forEntry(r.key), x)
-	if all, _ = all.Unmark(); diags.HasErrors() || !all.IsKnown() || all.IsNull() {
-		return got // errors were reported when the instances were determined
+	if elem, ok := r.of.elementsWith(t, o).byKey[r.key]; ok {
+		return elem
 	}
-	for it := all.ElementIterator(); it.Next(); {
-		if k, elem := it.Element(); k.RawEquals(r.key.Value()) {
-			got = elem
-		}
-	}
-	return copied(x, got)
+	return got
 }
 
 // copied returns the result of an expression, as one that is made of computed values unless it copies them.

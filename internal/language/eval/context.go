@@ -60,7 +60,6 @@ func (r *Run) context(sc *scope, exprs ...*lang.Expr) *hcl.EvalContext {
 	sc.caller = nil // one of an earlier context may be in use by an evaluation that was left behind
 	for _, x := range exprs {
 		renders = renders || x.Renders
-		b.noteEntries(x)
 		for i := range x.Refs {
 			b.add(&x.Refs[i])
 		}
@@ -84,7 +83,6 @@ type builder struct {
 	self      cty.Value
 	missing   []*lang.Ref // to resources and modules that are not there
 	unclear   []string    // first words of references that name nothing
-	entries   entries
 }
 
 // root is a variable with the attributes that references name. Few expressions have more than one or two, and
@@ -140,7 +138,7 @@ func (b *builder) add(ref *lang.Ref) {
 	case to.value != nil && to.value == b.sc.tested:
 		b.set(ref.Root, ref.Name, to.value.argument(b.sc.t))
 	case to.value != nil:
-		b.set(ref.Root, ref.Name, b.value(to.value, &ref.Range))
+		b.set(ref.Root, ref.Name, to.value.Get(b.sc.t, b.sc.opened, &ref.Range))
 	case to.resource != nil:
 		b.addResource(to, ref)
 	case to.call != nil:
@@ -191,9 +189,6 @@ func (b *builder) addResource(to target, ref *lang.Ref) {
 	}
 	p.unindexed = p.unindexed || ref.Index == nil
 	p.computed = p.computed || blocks.MayReachComputed(res.Block, ref)
-	if to.all && b.needsEntry(res) {
-		to.selection = selection{key: *b.sc.entry}
-	}
 	if to.all || !res.repeat.Repeated() {
 		p.whole = true
 		return
@@ -451,13 +446,13 @@ func (b *builder) outputs(m *Module, names map[string]*hcl.Range) cty.Value {
 	attrs := map[string]cty.Value{}
 	if via, every := names[""]; every {
 		for name, o := range m.outputs {
-			attrs[name] = b.value(o, via)
+			attrs[name] = o.Get(b.sc.t, b.sc.opened, via)
 		}
 		return cty.ObjectVal(attrs)
 	}
 	for name, via := range names {
 		if o := m.outputs[name]; o != nil {
-			attrs[name] = b.value(o, via)
+			attrs[name] = o.Get(b.sc.t, b.sc.opened, via)
 		}
 	}
 	return cty.ObjectVal(attrs)

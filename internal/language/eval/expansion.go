@@ -37,6 +37,7 @@ type expander struct {
 	// recorded, if not nil, returns the keys; the arguments are not evaluated then.
 	recorded func() []addr.Key
 	keys     future.Cell[*expansion]
+	kept     keptElements
 }
 
 // Form returns the form of repetition.

@@ -22,7 +22,8 @@ type Opened struct {
 	objects map[*Instance]cty.Value
 	lacking []Need // by the evaluation under way
 	opener  Opener
-	standIn *standIns // makes values that stand in for computed ones; nil for none
+	standIn *standIns              // makes values that stand in for computed ones; nil for none
+	lenders map[*Resource]struct{} // whose computed values were read; nil if that is not to be noted
 }
 
 // Need is an instance that an evaluation lacks, with the reference to it, nil if there is none. It is an

@@ -26,7 +26,6 @@ type scope struct {
 	own    *Instance // whose object self is; a reference to it by address gives self too
 	t      *future.Task
 	opened *Opened
-	entry  *addr.Key    // of a collection, the entry that is needed; nil for all
 	of     fmt.Stringer // the object, for diagnostics; nil for none
 	tested *Value       // while validating, the variable whose value is given to its own validation conditions
 
@@ -65,13 +64,6 @@ func (sc *scope) located(diags diag.List) diag.List {
 
 func (sc *scope) with(o *Opened) *scope {
 	sc.opened = o
-	return sc
-}
-
-// forEntry returns the scope for evaluating a collection when one entry is needed. The value may lack the
-// others.
-func (sc *scope) forEntry(key addr.Key) *scope {
-	sc.entry = &key
 	return sc
 }
 

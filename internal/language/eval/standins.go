@@ -39,7 +39,7 @@ func StandIns(t *future.Task, in *Instance, o *Opened, whole func(cty.Value) boo
 		} else if len(partial) == 0 {
 			partial = slices.DeleteFunc(got, func(g StoodIn) bool { return whole(g.Value) })
 		}
-		if !s.UsesElements {
+		if !s.Uses.Elements {
 			break
 		}
 	}
@@ -63,7 +63,7 @@ type standIns struct {
 func (s *standIns) bothTruths() ([]StoodIn, bool) {
 	s.True = false
 	first, ok := s.keyed()
-	if !s.UsesBool {
+	if !s.Uses.Bool {
 		return first, ok
 	}
 	s.True = true
@@ -76,7 +76,7 @@ func (s *standIns) bothTruths() ([]StoodIn, bool) {
 func (s *standIns) keyed() ([]StoodIn, bool) {
 	s.Keys = nil
 	got, ok := s.once()
-	if ok || !s.UsesMap {
+	if ok || !s.Uses.Map {
 		return got, ok
 	}
 	s.Keys = slices.Sorted(maps.Keys(s.seen))

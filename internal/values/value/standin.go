@@ -20,8 +20,15 @@ type StandIns struct {
 	True     bool     // truth values are true
 	// Keep reports whether a computed value that is known stays as it is. Nil for none.
 	Keep func(Computed) bool
-	// UsesBool, UsesElements and UsesMap report whether there were truth values, collections and maps.
-	UsesBool, UsesElements, UsesMap bool
+	Uses StandInUses
+}
+
+// StandInUses says of which kinds the values were that others stand in for, as far as the kind matters.
+type StandInUses struct{ Bool, Elements, Map bool }
+
+// Add adds the kinds of other values.
+func (u *StandInUses) Add(other StandInUses) {
+	u.Bool, u.Elements, u.Map = u.Bool || other.Bool, u.Elements || other.Elements, u.Map || other.Map
 }
 
 // stoodIn marks everything that is made of a value that stands in for one of a version.
@@ -72,7 +79,7 @@ func (s *StandIns) of(ty cty.Type, name string) cty.Value {
 		h.Write([]byte(name))
 		return cty.NumberUIntVal(uint64(h.Sum32()))
 	case ty == cty.Bool:
-		s.UsesBool = true
+		s.Uses.Bool = true
 		return cty.BoolVal(s.True)
 	case ty.IsObjectType():
 		attrs := map[string]cty.Value{}
@@ -87,10 +94,10 @@ func (s *StandIns) of(ty cty.Type, name string) cty.Value {
 		}
 		return cty.TupleVal(list)
 	case ty.IsMapType() && !ty.HasDynamicTypes():
-		s.UsesElements, s.UsesMap = true, true
+		s.Uses.Elements, s.Uses.Map = true, true
 		return cty.MapVal(s.elements(ty, name))
 	case ty.IsCollectionType() && !ty.HasDynamicTypes():
-		s.UsesElements = true
+		s.Uses.Elements = true
 		var list []cty.Value
 		for i := range s.Elements {
 			list = append(list, s.of(ty.ElementType(), fmt.Sprintf("%s[%d]", name, i)))

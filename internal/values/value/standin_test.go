@@ -36,7 +36,7 @@ func TestReplace(t *testing.T) {
 			t.Errorf("%s: got %#v, want %#v", name, part, want)
 		}
 	}
-	if s.UsesElements || s.UsesMap || !s.UsesBool {
+	if s.Uses.Elements || s.Uses.Map || !s.Uses.Bool {
 		t.Errorf("got %+v, want a truth value and no collection", s)
 	}
 	s.True = true
@@ -91,7 +91,7 @@ func TestStandInForms(t *testing.T) {
 				case ty.IsCollectionType() && got.LengthInt() != elements:
 					t.Errorf("%#v: got %d elements, want %d", ty, got.LengthInt(), elements)
 				}
-				if s.UsesElements != (ty.IsCollectionType() || ty.IsObjectType()) || s.UsesMap != ty.IsMapType() {
+				if s.Uses.Elements != (ty.IsCollectionType() || ty.IsObjectType()) || s.Uses.Map != ty.IsMapType() {
 					t.Errorf("%#v: got %+v, want the uses of its elements", ty, s)
 				}
 			}

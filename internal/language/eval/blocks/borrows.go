@@ -29,13 +29,13 @@ func (c *Config) computeBorrows() {
 	for n := range c.eachNode {
 		switch b := n.(type) {
 		case *Value:
-			b.computeBorrows()
+			toBorrow.ofValue(b)
 		case *Provider:
-			b.Borrows = borrowsOf(b, Opening)
+			b.Borrows = toBorrow.of(b, Opening)
 		case *Check:
-			b.Borrows = borrowsOf(b, Opening)
+			b.Borrows = toBorrow.of(b, Opening)
 		case *Resource:
-			b.Borrows = borrowsOf(b, Opening)
+			b.Borrows = toBorrow.of(b, Opening)
 		}
 	}
 }
@@ -75,35 +75,20 @@ func (c *Config) LentReaders() map[addr.ConfigResource][]string {
 	return out
 }
 
-// computeBorrows is recursive along references, as computeOpens is.
-func (v *Value) computeBorrows() *OpenSet {
-	if v.Borrows == nil {
-		v.Borrows = noOpens
-		v.Borrows = borrowsOf(v, InBody)
-	}
-	return v.Borrows
-}
-
-// borrowsOf returns the resources with such values that the references of a node in the given roles lead to,
-// through values. An ephemeral resource does not lead further, since opening it is an operation of its own.
-func borrowsOf(n Node, roles Role) *OpenSet {
-	set := noOpens
-	for e := range n.edges {
-		if e.role&roles != 0 {
-			set = set.union(borrowedBy(e))
-		}
-	}
+// elementsBorrow returns the resources with such values that each.value leads to in the expressions of a node
+// with the given roles.
+func elementsBorrow(n Node, roles Role) *OpenSet {
 	switch b := n.(type) {
 	case *Resource:
-		return set.union(borrowedByElement(b.Module, b.Repeat.ForEach, roles, b.Exprs))
+		return borrowedByElement(b.Module, b.Repeat.ForEach, roles, b.Exprs)
 	case *Provider:
-		return set.union(borrowedByElement(b.Module, b.ForEach, roles, b.Exprs))
+		return borrowedByElement(b.Module, b.ForEach, roles, b.Exprs)
 	case *Value:
 		if call := b.Module.call(); b.Kind == VariableValue && call != nil {
-			return set.union(borrowedByElement(call.Module, call.Repeat.ForEach, roles, b.Exprs))
+			return borrowedByElement(call.Module, call.Repeat.ForEach, roles, b.Exprs)
 		}
 	}
-	return set
+	return noOpens
 }
 
 // borrowedByElement returns the resources with such values that each.value leads to in expressions with the
@@ -150,20 +135,6 @@ func resourceOf(m *Module, ref *lang.Ref) *Resource {
 	return m.Resources[ref.Resource]
 }
 
-func borrowedBy(e edge) *OpenSet {
-	switch b := e.to.(type) {
-	case *Value:
-		return b.computeBorrows()
-	case outputsOf:
-		return borrowsOf(b, toOutput)
-	case *Resource:
-		if MayReachComputed(b, e.ref) {
-			return &OpenSet{All: map[addr.ConfigResource]struct{}{b.Config.Config(): {}}}
-		}
-	}
-	return noOpens
-}
-
 // MayReachComputed reports whether a reference to a resource may lead to a computed value that is not stored.
 // It does not if it names another attribute.
 func MayReachComputed(b *Resource, ref *lang.Ref) bool {
@@ -190,15 +161,7 @@ func reachesComputed(b *Resource, rest hcl.Traversal) bool {
 
 // BorrowsOf returns the resources with such values that evaluating expressions in a module may read. It
 // ignores nil expressions.
-func BorrowsOf(m *Module, exprs ...*lang.Expr) *OpenSet {
-	set := noOpens
-	add := emit(func(e edge) bool {
-		set = set.union(borrowedBy(e))
-		return true
-	})
-	lister(add.in(m, InBody)).exprs(InBody, exprs...)
-	return set
-}
+func BorrowsOf(m *Module, exprs ...*lang.Expr) *OpenSet { return toBorrow.ofExprs(m, exprs) }
 
 // BorrowsOf returns the resources with such values that evaluating an expression of the block, which may be
 // nil, may read.

@@ -21,16 +21,16 @@ func (c *Config) computeOpens() {
 	for n := range c.eachNode {
 		switch b := n.(type) {
 		case *Value:
-			b.computeOpens()
+			toOpen.ofValue(b)
 		case *Provider:
-			b.Opens = opensOf(b, Opening)
+			b.Opens = toOpen.of(b, Opening)
 		case *Check:
-			b.Opens = opensOf(b, Opening|toPart)
+			b.Opens = toOpen.of(b, Opening|toPart)
 		case *Resource:
 			c.hasEphemerals = c.hasEphemerals || isEphemeral(b)
-			b.bodyOpens = opensOf(b, InBody)
+			b.bodyOpens = toOpen.of(b, InBody)
 			b.dependsOnOpens = openedByDependsOn(b.DependsOn, b.Module).union(b.Module.dependsOnOpens)
-			b.Opens = b.bodyOpens.union(opensOf(b, Opening&^InBody)).union(b.dependsOnOpens)
+			b.Opens = b.bodyOpens.union(toOpen.of(b, Opening&^InBody)).union(b.dependsOnOpens)
 		}
 	}
 }
@@ -53,54 +53,9 @@ func (c *Config) NeededOpen() map[*Resource]bool {
 	return needed
 }
 
-// computeOpens is recursive along references. A cycle, which evaluation reports, ends at the value that is
-// being computed.
-func (v *Value) computeOpens() *OpenSet {
-	if v.Opens == nil {
-		v.Opens = noOpens
-		v.Opens = opensOf(v, InBody)
-	}
-	return v.Opens
-}
-
-// opensOf returns the resources that evaluating the references of a node in the given roles may open.
-func opensOf(n Node, roles Role) *OpenSet {
-	set := noOpens
-	for e := range n.edges {
-		if e.role&roles != 0 {
-			set = set.union(openedBy(e.to))
-		}
-	}
-	return set
-}
-
-// openedBy returns the resources that using a node may open: an ephemeral block itself, and the sources of a
-// value.
-func openedBy(n Node) *OpenSet {
-	switch b := n.(type) {
-	case *Value:
-		return b.computeOpens()
-	case outputsOf:
-		return opensOf(b, toOutput)
-	case *Resource:
-		if isEphemeral(b) {
-			return &OpenSet{All: map[addr.ConfigResource]struct{}{b.Config.Config(): {}}}
-		}
-	}
-	return noOpens
-}
-
 // OpensOf returns the resources that evaluating expressions in the module may open. Nil expressions open
 // nothing.
-func (m *Module) OpensOf(exprs ...*lang.Expr) *OpenSet {
-	set := noOpens
-	add := emit(func(e edge) bool {
-		set = set.union(openedBy(e.to))
-		return true
-	})
-	lister(add.in(m, InBody)).exprs(InBody, exprs...)
-	return set
-}
+func (m *Module) OpensOf(exprs ...*lang.Expr) *OpenSet { return toOpen.ofExprs(m, exprs) }
 
 // BodyOpens reports whether evaluating the body may open ephemeral resources.
 func (r *Resource) BodyOpens() bool { return !r.bodyOpens.Empty() }
@@ -112,7 +67,7 @@ func openedByDependsOn(refs []lang.Ref, m *Module) *OpenSet {
 	for i := range refs {
 		switch to := m.explicitTarget(&refs[i]).(type) {
 		case *Resource:
-			set = set.union(openedBy(to))
+			set = set.union(toOpen.behind(edge{to: to}))
 		case insideOf:
 			set = set.union(to.Ephemerals())
 		}
@@ -141,7 +96,7 @@ func (m *Module) collectEphemerals() *OpenSet {
 		case insideOf:
 			maps.Copy(all, b.ephemerals.All)
 		case *Resource:
-			maps.Copy(all, openedBy(b).All)
+			maps.Copy(all, toOpen.behind(edge{to: b}).All)
 		}
 	}
 	return &OpenSet{All: all}
