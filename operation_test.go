@@ -1,8 +1,6 @@
 package mayfly
 
 import (
-	"errors"
-	"strings"
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -10,15 +8,6 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
-
-// TestRescueOfPart does not advise to store a part of a state in place of the whole.
-func TestRescueOfPart(t *testing.T) {
-	o := &Operation{part: &part.Part{}}
-	got := o.rescue(&state.File{State: state.New()}, errors.New("lost"))
-	if text := got[0].Detail; strings.Contains(text, "state push") || !strings.Contains(text, "No object has changed") {
-		t.Errorf("got %q, want no advice to push", text)
-	}
-}
 
 // TestPartReader reads a part for plans with targets alone, and only from stores that can.
 func TestPartReader(t *testing.T) {

@@ -1,4 +1,4 @@
-package mayfly
+package ephemeral
 
 import (
 	"errors"
@@ -7,16 +7,14 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/state"
 )
 
 // openings is a record that gives the ids 1, 2, and so on, or fails.
 type openings struct {
-	state.Run // nil: only openings are recorded
-	fails     error
-	nothing   bool // it cannot record, and says so by the id 0
-	names     []string
-	closed    []uint64
+	fails   error
+	nothing bool // it cannot record, and says so by the id 0
+	names   []string
+	closed  []uint64
 }
 
 func (o *openings) Opening(i addr.Instance, _ addr.Provider, _ time.Time) (uint64, error) {
@@ -32,8 +30,8 @@ func (o *openings) Closed(id uint64) error {
 	return nil
 }
 
-// TestOpenRun moves what is open, and only that. What cannot be recorded elsewhere stays in the journal.
-func TestOpenRun(t *testing.T) {
+// TestRemembering moves what is open, and only that. What cannot be recorded elsewhere stays in the journal.
+func TestRemembering(t *testing.T) {
 	open := func(name string) addr.Instance {
 		return addr.Instance{Resource: addr.Resource{Mode: addr.Ephemeral, Type: "x", Name: name}}
 	}
@@ -47,7 +45,7 @@ func TestOpenRun(t *testing.T) {
 		"failing":      {&openings{fails: errors.New("full")}, nil, []uint64{1}},
 	} {
 		from := &openings{}
-		j := newOpenRun(from)
+		j := Remember(from)
 		for _, n := range []string{"gone", "left"} {
 			if _, err := j.Opening(open(n), addr.Provider{}, time.Unix(1, 0)); err != nil {
 				t.Fatal(err)
@@ -56,17 +54,17 @@ func TestOpenRun(t *testing.T) {
 		if err := j.Closed(1); err != nil {
 			t.Fatal(err)
 		}
-		j.moveTo(nil)
-		if j.moveTo(test.to); !slices.Equal(test.to.names, test.moved) || !slices.Equal(from.closed, test.closed) {
+		j.MoveTo(nil)
+		if j.MoveTo(test.to); !slices.Equal(test.to.names, test.moved) || !slices.Equal(from.closed, test.closed) {
 			t.Errorf("%s: got %q moved, %v closed, want %q, %v", name, test.to.names, from.closed, test.moved, test.closed)
 		}
 	}
 	from := &openings{fails: errors.New("full")}
-	j, to := newOpenRun(from), &openings{}
+	j, to := Remember(from), &openings{}
 	if _, err := j.Opening(open("x"), addr.Provider{}, time.Unix(1, 0)); err == nil {
 		t.Error("an error of the journal is lost")
 	}
-	if j.moveTo(to); len(to.names) > 0 {
+	if j.MoveTo(to); len(to.names) > 0 {
 		t.Errorf("what was not opened is recorded: %q", to.names)
 	}
 }
