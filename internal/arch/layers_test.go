@@ -53,7 +53,7 @@ var wings = []wing{
 	{"provider", []string{"base", "names", "values", "model"}, "how a provider is reached does not depend on what it is asked", providerRules},
 	{"engine", []string{"base", "names", "values", "model", "language", "provider"}, "what is done does not depend on where its results are kept, or on who watches", engineRules},
 	{"stores", []string{"base", "names", "values", "model", "language", "provider"}, "where something is kept does not depend on how it was made", storesRules},
-	{"install", []string{"base", "names", "values", "model", "language", "stores/cloud"}, "packages are found and checked before anything of them is run", installRules},
+	{"install", []string{"base", "names", "values", "model", "language"}, "packages are found and checked before anything of them is run", installRules},
 	{"library", []string{"base", "names", "values", "model", "language", "provider", "engine", "stores", "install"}, "a program that uses the library has no terminal", libraryRules},
 	{"show", []string{"base", "names", "values", "model", "language", "engine/explain", "library"}, "who shows a run has no hand in it", showRules},
 	{"testing", []string{"programs"}, "test servers and tools must not share the mistakes of the code that they test", testingRules},
