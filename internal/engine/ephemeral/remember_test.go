@@ -59,8 +59,14 @@ func TestRemembering(t *testing.T) {
 			t.Errorf("%s: got %q moved, %v closed, want %q, %v", name, test.to.names, from.closed, test.moved, test.closed)
 		}
 	}
-	from := &openings{fails: errors.New("full")}
-	j, to := Remember(from), &openings{}
+	j, to := Remember(&openings{nothing: true}), &openings{}
+	if _, err := j.Opening(open("x"), addr.Provider{}, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if j.MoveTo(to); len(to.names) > 0 {
+		t.Errorf("got %q moved, want none of a recorder that cannot record", to.names)
+	}
+	j = Remember(&openings{fails: errors.New("full")})
 	if _, err := j.Opening(open("x"), addr.Provider{}, time.Unix(1, 0)); err == nil {
 		t.Error("an error of the journal is lost")
 	}

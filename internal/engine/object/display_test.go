@@ -94,17 +94,17 @@ func TestLabel(t *testing.T) {
 	of := func(name string, typ cty.Type) *schema.Schema {
 		return &schema.Schema{Block: &schema.Block{Attributes: map[string]*schema.Attribute{name: {Type: typ}}}}
 	}
-	o := stored(cty.ObjectVal(attrs{"id": str("i-1")}))
 	for name, row := range map[string]struct {
-		s    *schema.Schema
-		want string
+		attribute string // of the object
+		s         *schema.Schema
+		want      string
 	}{
-		"an id":         {of("id", cty.String), ` (id = "i-1")`},
-		"no schema":     {nil, ""},
-		"another type":  {of("id", cty.List(cty.String)), ""},
-		"no identifier": {of("size", cty.String), ""},
+		"an id":         {"id", of("id", cty.String), ` (id = "i-1")`},
+		"no schema":     {"id", nil, ""},
+		"another type":  {"id", of("id", cty.List(cty.String)), ""},
+		"no identifier": {"size", of("size", cty.String), ""},
 	} {
-		if got := Label(o, row.s); got != row.want {
+		if got := Label(stored(cty.ObjectVal(attrs{row.attribute: str("i-1")})), row.s); got != row.want {
 			t.Errorf("%s: got %q, want %q", name, got, row.want)
 		}
 	}
