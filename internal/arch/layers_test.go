@@ -61,7 +61,7 @@ var wings = []wing{
 }
 
 // internals are the directories below internal. A rule names the packages in them without "internal/".
-var internals = []string{"base", "values", "model", "language", "provider", "engine", "stores", "install", "show", "testing", "benchmark", "arch", "mutate"}
+var internals = []string{"base", "values", "model", "language", "provider", "engine", "stores", "install", "show", "testing", "arch", "mutate"}
 
 // pathOf returns the path of a package below the root of the module.
 func pathOf(name string) string {

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/benchmark/work"
+	"github.com/mayfly-iac/mayfly/internal/testing/benchmark/work"
 )
 
 func TestBound(t *testing.T) {
