@@ -19,6 +19,7 @@ var languageRules = map[string]rule{
 		pure: true, modules: []string{hcl, cty},
 		why: "what refers to what is known before anything is evaluated: no value of a run, no state and no host can matter here",
 	},
+	"language/eval/blocks/blockstest": {may: []string{"addr", "diag", "values/schema"}, pure: true, modules: []string{cty}, why: "schemas for tests know nothing of the configurations that they are for"},
 	"language/eval/blockhash": {
 		may:  []string{"addr", "base/bounds", "base/component", "language/config", "language/eval/blocks", "language/lang", "values/schema"},
 		pure: true, modules: []string{hcl, cty},
