@@ -8,11 +8,11 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/event"
-	"github.com/mayfly-iac/mayfly/internal/benchmark/work"
 	"github.com/mayfly-iac/mayfly/internal/show/view"
 	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 	"github.com/mayfly-iac/mayfly/internal/stores/inmem"
 	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
+	"github.com/mayfly-iac/mayfly/internal/testing/benchmark/work"
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state/store"

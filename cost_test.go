@@ -6,8 +6,8 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/internal/benchmark/work"
 	"github.com/mayfly-iac/mayfly/internal/stores/inmem"
+	"github.com/mayfly-iac/mayfly/internal/testing/benchmark/work"
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"

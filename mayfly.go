@@ -34,6 +34,7 @@ package mayfly
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"os"
@@ -265,6 +266,20 @@ func (p *Project) Relevant(ctx context.Context, planned *plan.Plan) []plan.Relev
 
 // Stats returns counts of the work done so far.
 func (p *Project) Stats() Stats { return p.engine.Stats() }
+
+// claimer returns the store of the state if several runs may change the state at the same time; nil if one
+// run excludes all others.
+func (p *Project) claimer() store.Claimer {
+	c, _ := p.opt.State.Store.(store.Claimer)
+	return c
+}
+
+func (p *Project) random() io.Reader {
+	if p.opt.Process.Random != nil {
+		return p.opt.Process.Random
+	}
+	return rand.Reader
+}
 
 // errNoStore is returned by state operations of a project that was opened without a store.
 var errNoStore = errors.New("the project was opened without a store for its state")

@@ -2,20 +2,17 @@ package mayfly
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
-	"github.com/mayfly-iac/mayfly/internal/engine"
 	"github.com/mayfly-iac/mayfly/internal/engine/part"
-	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
-	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/engine/rescue"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -48,17 +45,6 @@ type Operation struct {
 	span    *trace.Span              // that the operation is part of; nil for none
 }
 
-// spanned calls f in a span of its own.
-func spanned(ctx context.Context, name string, f func(context.Context) error) error {
-	ctx, span := trace.Start(ctx, name)
-	err := f(ctx)
-	span.Finish(err == nil)
-	return err
-}
-
-// outlasting returns a context for work that an interrupt must not cut off.
-func (o *Operation) outlasting() context.Context { return trace.With(context.Background(), o.span) }
-
 // BeginOptions control locking.
 type BeginOptions struct {
 	store.Locking
@@ -75,6 +61,24 @@ type BeginOptions struct {
 	Saved *plan.Plan
 	// More is called with objects that were read later, while the operation plans; nil for no call.
 	More func(*state.State)
+}
+
+// PlanOptions control planning.
+type PlanOptions struct {
+	Mode              plan.Mode
+	Variables         Variables
+	Targets, Excludes []addr.Target
+	ForceReplace      []addr.Instance
+	AssumeUnchanged   []addr.Instance // whose ephemeral attributes are the same as before if they cannot be compared
+	Places            OptionPlaces    // of the targets, the excludes and what to replace
+	SkipRefresh       bool
+	LazyEphemeral     bool            // don't open what only write-only arguments need
+	RequireEphemeral  bool            // a plan that would store a sensitive attribute is an error
+	AllowDeferral     bool            // leave objects that cannot be planned yet to a later plan: see plan.Plan.Deferrals
+	Invoke            []addr.Instance // actions: the plan invokes them, in this order, and changes nothing
+	Generated         []*Generated    // by Generate, and in the configuration since
+	Soft              context.Context // ends on the first interrupt: work under way is finished, nothing new starts
+	Advice            string          // the end of errors about blocks whose instances are unknown; commands to run if it is empty
 }
 
 // Begin locks the state, for the named operation ("plan", "apply", ...), and reads it.
@@ -99,6 +103,35 @@ func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Op
 	return o, store.RecoveredBy(p.opt.State.Store).Diags()
 }
 
+// Flush waits until the observer has received every event so far, and returns its panics.
+func (o *Operation) Flush() diag.List { return o.p.engine.Flush() }
+
+// End unlocks the state, and returns when the observer has received every event. It is safe to call more than
+// once.
+func (o *Operation) End() diag.List { return append(o.unlock(), o.Flush()...) }
+
+// State returns the state as it was read, an empty one if there is none.
+func (o *Operation) State() *state.State {
+	if o.File == nil {
+		return state.New()
+	}
+	if o.ours != nil {
+		return o.ours
+	}
+	return o.File.State
+}
+
+// outlasting returns a context for work that an interrupt must not cut off.
+func (o *Operation) outlasting() context.Context { return trace.With(context.Background(), o.span) }
+
+// spanned calls f in a span of its own.
+func spanned(ctx context.Context, name string, f func(context.Context) error) error {
+	ctx, span := trace.Start(ctx, name)
+	err := f(ctx)
+	span.Finish(err == nil)
+	return err
+}
+
 // take locks the state.
 func (o *Operation) take(ctx context.Context, reads bool) diag.List {
 	info, err := o.info()
@@ -117,24 +150,6 @@ func (o *Operation) take(ctx context.Context, reads bool) diag.List {
 // info returns the information that other runs see about the operation.
 func (o *Operation) info() (store.LockInfo, error) {
 	return store.NewLockInfo(o.name, o.p.opt.Compatible.Version, o.p.opt.Process.Now(), o.p.random())
-}
-
-// read reads the state.
-func (o *Operation) read(ctx context.Context) diag.List {
-	err := spanned(ctx, "read state", func(ctx context.Context) error {
-		if from := o.partReader(); from != nil {
-			if read, err := o.readPart(ctx, from); read || err != nil {
-				return err
-			}
-		}
-		f, err := o.p.opt.State.Store.Read(ctx)
-		o.hold(f, nil)
-		return err
-	})
-	if err != nil {
-		return diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
-	}
-	return nil
 }
 
 // notLocked reports that the state could not be locked.
@@ -163,20 +178,6 @@ func lockHeld(err error, holder *store.LockInfo) string {
 	return text
 }
 
-func (p *Project) random() interface{ Read([]byte) (int, error) } {
-	if p.opt.Process.Random != nil {
-		return p.opt.Process.Random
-	}
-	return rand.Reader
-}
-
-// Flush waits until the observer has received every event so far, and returns its panics.
-func (o *Operation) Flush() diag.List { return o.p.engine.Flush() }
-
-// End unlocks the state, and returns when the observer has received every event. It is safe to call more than
-// once.
-func (o *Operation) End() diag.List { return append(o.unlock(), o.Flush()...) }
-
 func (o *Operation) unlock() diag.List {
 	if o.lock == "" {
 		return nil
@@ -190,216 +191,232 @@ func (o *Operation) unlock() diag.List {
 	return nil
 }
 
-// State returns the state as it was read, an empty one if there is none.
-func (o *Operation) State() *state.State {
-	if o.File == nil {
-		return state.New()
-	}
-	if o.ours != nil {
-		return o.ours
-	}
-	return o.File.State
-}
-
-// PlanOptions control planning.
-type PlanOptions struct {
-	Mode              plan.Mode
-	Variables         Variables
-	Targets, Excludes []addr.Target
-	ForceReplace      []addr.Instance
-	AssumeUnchanged   []addr.Instance // whose ephemeral attributes are the same as before if they cannot be compared
-	Places            OptionPlaces    // of the targets, the excludes and what to replace
-	SkipRefresh       bool
-	LazyEphemeral     bool            // don't open what only write-only arguments need
-	RequireEphemeral  bool            // a plan that would store a sensitive attribute is an error
-	AllowDeferral     bool            // leave objects that cannot be planned yet to a later plan: see plan.Plan.Deferrals
-	Invoke            []addr.Instance // actions: the plan invokes them, in this order, and changes nothing
-	Generated         []*Generated    // by Generate, and in the configuration since
-	Soft              context.Context // ends on the first interrupt: work under way is finished, nothing new starts
-	Advice            string          // the end of errors about blocks whose instances are unknown; commands to run if it is empty
-}
-
-// Plan plans. The plan is returned, for showing, also when there were errors; it cannot be applied then. The
-// observer may receive the last events later.
-func (o *Operation) Plan(ctx context.Context, opt PlanOptions) (*plan.Plan, diag.List) {
-	return o.planRound(ctx, opt, nil)
-}
-
-// planRound plans, for a run in rounds if it is given the memory of one.
-func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *rounds.Memory) (*plan.Plan, diag.List) {
-	cfg, diags := o.sound(ctx, opt.Soft)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	if o.reread {
-		before := o.State()
-		if ds := o.Reread(ctx); ds.HasErrors() {
-			return nil, append(diags, ds...)
+// read reads the state.
+func (o *Operation) read(ctx context.Context) diag.List {
+	err := spanned(ctx, "read state", func(ctx context.Context) error {
+		if from := o.partReader(); from != nil {
+			if read, err := o.readPart(ctx, from); read || err != nil {
+				return err
+			}
 		}
-		forgetOthers(memory, before, o.State(), nil)
-	}
-	if !o.suits(opt) {
-		o.purpose, o.saved = nil, nil
-		if ds := o.Reread(ctx); ds.HasErrors() {
-			return nil, append(diags, ds...)
-		}
-	}
-	req := o.request(cfg, opt)
-	req.Memory, req.Scoped = memory, o.p.claimer() != nil
-	late := store.RecoveredBy(o.p.opt.State.Store)
-	planned, more := o.p.engine.Plan(ctx, req)
-	return planned, append(append(diags, more...), o.besideState(late, planned)...)
-}
-
-func (o *Operation) request(cfg *blocks.Config, opt PlanOptions) engine.PlanRequest {
-	req := engine.PlanRequest{
-		Config: cfg, State: o.State(), Part: o.part, Mode: opt.Mode, Variables: opt.Variables, Targets: opt.Targets, Excludes: opt.Excludes,
-		ForceReplace: opt.ForceReplace, AssumeUnchanged: opt.AssumeUnchanged, Places: opt.Places, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral,
-		RequireEphemeral: opt.RequireEphemeral, AllowDeferral: opt.AllowDeferral, Advice: opt.Advice,
-		Invoke: opt.Invoke, Generated: opt.Generated, Soft: opt.Soft,
-	}
-	if o.File != nil {
-		req.Meta = o.File.Meta
-	}
-	return req
-}
-
-// Generate imports objects that import blocks name and no resource block declares, and writes blocks for
-// them. Nothing is stored. To plan with them, add their text to the configuration, give the project the new
-// tree with Reload, and the blocks to Plan.
-func (o *Operation) Generate(ctx context.Context, opt PlanOptions) ([]*Generated, diag.List) {
-	cfg, diags := o.sound(ctx, opt.Soft)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	out, more := o.p.engine.Generate(ctx, o.request(cfg, opt))
-	return out, append(diags, more...)
-}
-
-// ImportOptions control importing one object.
-type ImportOptions struct {
-	Variables Variables
-	Soft      context.Context // ends on the first interrupt
-}
-
-// Import takes an existing object into the state for an instance of a resource block in the configuration,
-// and stores the state. Errors in parts of the configuration that the import does not need are left to the
-// next plan.
-func (o *Operation) Import(ctx context.Context, to addr.Instance, id string, opt ImportOptions) diag.List {
-	cfg, wrong := o.p.compile(ctx)
-	if cfg == nil {
-		return wrong
-	}
-	imported, diags := o.p.engine.Import(ctx, engine.ImportRequest{
-		Config: cfg, State: o.State(), Variables: opt.Variables, To: to, ID: id, Soft: opt.Soft,
+		f, err := o.p.opt.State.Store.Read(ctx)
+		o.hold(f, nil)
+		return err
 	})
-	if imported == nil {
-		return causes(wrong, diags)
+	if err != nil {
+		return diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
 	}
-	return append(diags, o.write(imported, to.String())...)
+	return nil
 }
 
-// causes returns the errors that explain why something failed: if it only says that something is not known,
-// errors in the configuration are the cause.
-func causes(wrong, failed diag.List) diag.List {
-	onlyUnknown := !slices.ContainsFunc(failed, func(d diag.Diagnostic) bool { return d.Severity == diag.Error && !d.AboutUnknown() })
-	if wrong.HasErrors() && onlyUnknown {
-		return wrong
+// Reread reads the state again, for another plan. The operation must not have the lock, nor claims.
+func (o *Operation) Reread(ctx context.Context) diag.List {
+	o.reread = false
+	return o.read(ctx)
+}
+
+// partReader returns the store of the state if it is to read a part of it and can; nil otherwise.
+func (o *Operation) partReader() store.PartReader {
+	if !o.wantsPart() {
+		return nil
 	}
-	return failed
+	reader, _ := o.p.opt.State.Store.(store.PartReader)
+	return reader
 }
 
-// ConsoleOptions control a console.
-type ConsoleOptions struct {
-	Variables Variables       // one that is absent and has no default is unknown
-	Planned   bool            // evaluate the objects as a plan would make them, not as the state has them
-	Soft      context.Context // ends on the first interrupt; later evaluations fail
+// wantsPart reports whether the operation needs only a part of the state. A run that excludes all others
+// reads the whole.
+func (o *Operation) wantsPart() bool {
+	opt := o.purpose
+	if o.saved != nil && o.saved.Scope != nil {
+		opt = &PlanOptions{Targets: o.saved.Targets, Excludes: o.saved.Excludes}
+	}
+	return opt != nil && len(opt.Targets) > 0 && restrictedOnly(*opt) && o.lock == ""
 }
 
-// Console starts a console, whose Evaluate evaluates expressions about the root module. It changes nothing.
-// Instances that expressions open stay open until the console is closed, which must be before the operation
-// ends. The console is nil only if the configuration cannot be evaluated at all; errors beside one are about
-// values that expressions then see as unknown.
-func (o *Operation) Console(ctx context.Context, opt ConsoleOptions) (*Console, diag.List) {
+// restrictedOnly reports whether nothing but targets says which parts of the state a plan needs.
+func restrictedOnly(opt PlanOptions) bool {
+	return len(opt.Excludes)+len(opt.Invoke)+len(opt.Generated) == 0 && !opt.AllowDeferral
+}
+
+// readPart reads the part of the state that a plan with targets needs. It returns false if it takes the whole
+// state to say which one that is.
+func (o *Operation) readPart(ctx context.Context, from store.PartReader) (read bool, err error) {
+	if o.saved != nil {
+		f, err := from.ReadPart(ctx, state.Part{Subjects: part.Made(o.saved)})
+		o.hold(f, &part.Part{})
+		return true, err
+	}
 	cfg, diags := o.p.compile(ctx)
-	if cfg == nil {
-		return nil, diags
+	if diags.HasErrors() || !part.Possible(cfg) {
+		return false, nil // planning reports errors
 	}
-	req := engine.ConsoleRequest{Planned: opt.Planned && !diags.HasErrors()}
-	req.Config, req.State, req.Variables, req.Soft = cfg, o.State(), opt.Variables, opt.Soft
+	pt, first := part.New(cfg, o.purpose.Targets, o.purpose.Mode, func(ctx context.Context, p state.Part, keep func(addr.Instance) bool) (*state.State, error) {
+		return o.readMore(ctx, from, p, keep)
+	})
+	f, err := from.ReadPart(ctx, first)
+	if err != nil {
+		return false, err
+	}
+	o.hold(f, nil)
+	if f != nil {
+		if _, err := pt.Follow(ctx, f.State); err != nil {
+			return false, err
+		}
+		if !part.Suffices(cfg, o.File.State) {
+			return false, nil
+		}
+	}
+	o.part = pt
+	return true, nil
+}
+
+// readMore reads another part of the state, and adds it to the state of the operation.
+func (o *Operation) readMore(ctx context.Context, from store.PartReader, p state.Part, keep func(addr.Instance) bool) (*state.State, error) {
+	found, err := from.ReadMore(ctx, p, keep)
+	if err != nil {
+		return nil, err
+	}
 	if o.File != nil {
-		req.Meta = o.File.Meta
+		f := *o.File
+		f.State = f.State.Copy()
+		f.State.AddMissing(found)
+		o.hold(&f, o.part)
 	}
-	c, more := o.p.engine.Console(ctx, req)
-	return c, append(diags, more...)
+	found = found.AtDefaultHost(o.p.Tree.Requires)
+	if o.more != nil && len(found.Resources) > 0 {
+		o.more(found)
+	}
+	return found, nil
 }
 
-// QueryOptions control a query.
-type QueryOptions struct {
-	Variables Variables
-	Observer  event.ListObserver
-	Generate  bool            // have resource and import blocks written for the results
-	Soft      context.Context // ends on the first interrupt, and with it all lists
+// hold keeps a state that was read. f and pt may be nil.
+func (o *Operation) hold(f *state.File, pt *part.Part) {
+	o.File, o.ours, o.part = f, nil, pt
+	if f != nil {
+		o.ours = f.State.AtDefaultHost(o.p.Tree.Requires)
+	}
 }
 
-// Query lists the objects that the list blocks in the query files of the configuration ask for: a Loader
-// reads those files if its field Queries says so. Nothing is stored.
-func (o *Operation) Query(ctx context.Context, opt QueryOptions) diag.List {
-	cfg, diags := o.sound(ctx, opt.Soft)
+// Claim claims the parts of the state that applying a plan needs, if several runs may change the state at the
+// same time; otherwise it does nothing, because the state is locked. It waits as long as the options of Begin
+// say. Apply calls it unless it was called before. If rows have changed that the plan relies on, nothing is
+// claimed, and Stale finds that in the diagnostics: Reread the state then, and plan again.
+func (o *Operation) Claim(ctx context.Context, planned *plan.Plan) diag.List {
+	if o.p.claimer() == nil || o.lock != "" {
+		return nil
+	}
+	if planned.Scope == nil {
+		return append(o.take(ctx, false), store.RecoveredBy(o.p.opt.State.Store).Diags()...)
+	}
+	return o.claim(ctx, planned.Scope)
+}
+
+// claim claims a scope.
+func (o *Operation) claim(ctx context.Context, scope *state.Scope) diag.List {
+	info, err := o.info()
+	if err == nil {
+		err = spanned(ctx, "claim state", func(ctx context.Context) error {
+			held, err := o.locking.Claim(ctx, o.p.claimer(), scope, info)
+			if err == nil {
+				o.lock, o.writes = held.ID, held.Writes
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return notClaimed(o, err)
+	}
+	found := store.RecoveredBy(o.p.opt.State.Store).Diags()
+	return slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return slices.Contains(o.told, d.Detail) })
+}
+
+// claimChange claims the parts of the state in which s, a changed copy, differs from it. Objects of some
+// instances were imported.
+func (o *Operation) claimChange(s *state.State, imported []string) diag.List {
+	if o.p.claimer() == nil || o.lock != "" {
+		return nil
+	}
+	scope := plan.ScopeOfChange(o.State(), s)
+	scope.Imported = imported
+	return o.claim(o.outlasting(), scope)
+}
+
+// notClaimed reports that a part of the state could not be claimed.
+func notClaimed(o *Operation, err error) diag.List {
+	var claimed *store.ClaimedError
+	var stale *store.StaleError
+	switch {
+	case errors.As(err, &stale):
+		diags := diag.Errorf("Plan is stale", "%s\n\n%s. Make a new plan.", capitalized(stale), spared(o))
+		diags[0].Extra = stale
+		return diags
+	case errors.As(err, &claimed):
+		text := capitalized(claimed) + "\n\n" + spared(o) + ". Wait until the other runs have ended, or let Mayfly wait with -lock-timeout=5m."
+		for _, c := range claimed.Conflicts {
+			if !c.Waiting {
+				text += " If you are sure that a run does not run any more, free its claims:\n  mayfly force-unlock " + c.Run.ID
+				break
+			}
+		}
+		return diag.Errorf("Parts of the state are claimed", "%s", text)
+	}
+	return notLocked(err, false)
+}
+
+// spared says, without a period, that an apply that does not begin has changed nothing. There may have been
+// one before it.
+func spared(o *Operation) string {
+	if o.began {
+		return "Nothing more was changed"
+	}
+	return "Nothing was changed"
+}
+
+// capitalized returns the text of an error that ends with a list.
+func capitalized(err error) string {
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// Stale returns the error among diagnostics of Claim or Apply that says that a plan is stale; nil if there is
+// none.
+func Stale(diags diag.List) *store.StaleError {
+	for _, d := range diags {
+		if stale, is := d.Extra.(*store.StaleError); is {
+			return stale
+		}
+	}
+	return nil
+}
+
+// release gives claims back after the run that has used them, so that another plan may follow. A lock that
+// was taken at the beginning stays.
+func (o *Operation) release() diag.List {
+	if o.writes == nil {
+		return nil
+	}
+	o.writes, o.reread = nil, true
+	return o.unlock()
+}
+
+// Write stores s, a changed copy of State, unless nothing has changed. If that fails, the state is kept in a
+// file beside the configuration.
+func (o *Operation) Write(s *state.State) diag.List { return o.write(s) }
+
+// write is Write for a state into which the objects of instances were imported.
+func (o *Operation) write(s *state.State, imported ...string) diag.List {
+	diags := o.claimChange(s, imported)
 	if diags.HasErrors() {
 		return diags
 	}
-	return append(diags, engine.Query(ctx, o.p.engine, engine.QueryRequest{
-		Config: cfg, State: o.State(), Variables: opt.Variables, Observer: opt.Observer, Generate: opt.Generate, Soft: opt.Soft,
-	})...)
-}
-
-// ApplyOptions control applying.
-type ApplyOptions struct {
-	Variables Variables // variables of the plan, ephemeral ones included
-	Soft      context.Context
-}
-
-// Apply carries out a plan that was made from the state as this operation read it, and stores the new state,
-// also when something failed. The observer may receive the last events later. After an interrupt, it begins
-// nothing.
-func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOptions) (*Applied, diag.List) {
-	return o.applyRound(ctx, planned, opt, nil)
-}
-
-// applyRound applies a plan, for a run in rounds if it is given the memory of one.
-func (o *Operation) applyRound(ctx context.Context, planned *plan.Plan, opt ApplyOptions, memory *rounds.Memory) (*Applied, diag.List) {
-	if ctx.Err() != nil || opt.Soft != nil && opt.Soft.Err() != nil {
-		return nil, diag.Errorf("Apply interrupted", "The interrupt came before the apply began. %s.", spared(o))
+	run, more := o.beginRun(o.outlasting())
+	if diags = append(diags, more...); more.HasErrors() {
+		return append(diags, o.release()...)
 	}
-	cfg, diags := o.p.compile(ctx)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	soft := opt.Soft
-	if soft == nil {
-		soft = ctx
-	}
-	read := store.RecoveredBy(o.p.opt.State.Store)
-	diags = append(diags, o.Claim(soft, planned)...)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	run, more := o.beginRun(ctx)
-	if more.HasErrors() {
-		return nil, append(append(diags, more...), o.release()...)
-	}
-	o.began = true
-	before, recording := o.State(), newOpenRun(run)
-	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, State: recording, Salts: o.State().Salts, Memory: memory, Soft: opt.Soft, Writes: o.writes})
-	diags = append(diags, more...)
-	recording.moveTo(o.p.opt.Secrets.Openings)
+	state.Change(run, o.State(), s)
 	diags = append(diags, o.endRun(run)...)
-	diags = append(diags, read.ClearDiags(rowsOf(planned))...)
-	if o.writes != nil {
-		forgetOthers(memory, before, o.State(), planned)
-	}
-	return applied, append(diags, o.release()...)
+	return append(diags, o.release()...)
 }
 
 // beginRun begins to change the rows of the state.
@@ -423,31 +440,6 @@ func (o *Operation) beginRun(ctx context.Context) (run state.Run, diags diag.Lis
 	return run, nil
 }
 
-// endRun stores the rows that a run has changed. If that fails, the state is kept in a file beside the
-// configuration.
-func (o *Operation) endRun(run state.Run) diag.List {
-	var next *state.File
-	err := spanned(o.outlasting(), "write state", func(ctx context.Context) (err error) {
-		next, err = run.End(ctx)
-		return err
-	})
-	if err != nil {
-		return o.rescue(next, err)
-	}
-	o.File, o.ours = next, nil
-	return nil
-}
-
-// canEncrypt returns an error if nothing can be encrypted now, such as when the service that has the key
-// cannot be reached. A key that was found is there for the whole run.
-func (o *Operation) canEncrypt(f *state.File) error {
-	if o.p.opt.State.Cipher == nil {
-		return nil
-	}
-	_, err := o.p.opt.State.Cipher.EncryptState([]byte("{}"), f.Meta)
-	return err
-}
-
 // base returns the file that a new state follows.
 func (o *Operation) base() (*state.File, error) {
 	if o.File == nil {
@@ -460,34 +452,30 @@ func (o *Operation) base() (*state.File, error) {
 	return o.File, nil
 }
 
-// Write stores s, a changed copy of State, unless nothing has changed. If that fails, the state is kept in a
-// file beside the configuration.
-func (o *Operation) Write(s *state.State) diag.List { return o.write(s) }
-
-// write is Write for a state into which the objects of instances were imported.
-func (o *Operation) write(s *state.State, imported ...string) diag.List {
-	diags := o.claimChange(s, imported)
-	if diags.HasErrors() {
-		return diags
+// canEncrypt returns an error if nothing can be encrypted now, such as when the service that has the key
+// cannot be reached. A key that was found is there for the whole run.
+func (o *Operation) canEncrypt(f *state.File) error {
+	if o.p.opt.State.Cipher == nil {
+		return nil
 	}
-	run, more := o.beginRun(o.outlasting())
-	if diags = append(diags, more...); more.HasErrors() {
-		return append(diags, o.release()...)
-	}
-	state.Change(run, o.State(), s)
-	diags = append(diags, o.endRun(run)...)
-	return append(diags, o.release()...)
+	_, err := o.p.opt.State.Cipher.EncryptState([]byte("{}"), f.Meta)
+	return err
 }
 
-// sound compiles the configuration for an operation that needs it free of errors. If it has any, all that
-// validating finds is among the diagnostics. Validating ends with soft, which may be nil.
-func (o *Operation) sound(ctx, soft context.Context) (*blocks.Config, diag.List) {
-	cfg, diags := o.p.compile(ctx)
-	if diags.HasErrors() {
-		if soft == nil {
-			soft = ctx
+// endRun stores the rows that a run has changed. If that fails, the state is kept in a file beside the
+// configuration.
+func (o *Operation) endRun(run state.Run) diag.List {
+	var next *state.File
+	err := spanned(o.outlasting(), "write state", func(ctx context.Context) (err error) {
+		next, err = run.End(ctx)
+		return err
+	})
+	if err != nil {
+		results := rescue.Results{
+			File: next, Before: o.State(), Part: o.part != nil, Store: o.p.opt.State.Store, Cipher: o.p.opt.State.Cipher, Dir: o.p.opt.WorkDir, Label: o.p.engine.Label,
 		}
-		diags = o.p.validated(soft, cfg, diags)
+		return results.Keep(err)
 	}
-	return cfg, diags
+	o.File, o.ours = next, nil
+	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/benchmark/measure"
-	"github.com/mayfly-iac/mayfly/internal/benchmark/provider"
+	"github.com/mayfly-iac/mayfly/internal/testing/benchmark/measure"
+	"github.com/mayfly-iac/mayfly/internal/testing/benchmark/provider"
 	"github.com/mayfly-iac/mayfly/internal/testing/program"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/benchmark/provider"
-	"github.com/mayfly-iac/mayfly/internal/benchmark/work"
+	"github.com/mayfly-iac/mayfly/internal/testing/benchmark/provider"
+	"github.com/mayfly-iac/mayfly/internal/testing/benchmark/work"
 )
 
 // job is one kind of work at one size.

@@ -24,8 +24,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/benchmark/provider"
-	"github.com/mayfly-iac/mayfly/internal/benchmark/work"
+	"github.com/mayfly-iac/mayfly/internal/testing/benchmark/provider"
+	"github.com/mayfly-iac/mayfly/internal/testing/benchmark/work"
 )
 
 // settings are the options of the command line.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/benchmark/work"
+	"github.com/mayfly-iac/mayfly/internal/testing/benchmark/work"
 )
 
 // target has the limits of the first engine for a command. 0 means no limit.

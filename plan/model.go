@@ -269,6 +269,21 @@ func (p *Plan) Changed() bool {
 		p.Mode == RefreshOnly && len(p.Drift) > 0 || len(p.Invocations) > 0
 }
 
+// Rows returns how many objects and outputs the plan changes.
+func (p *Plan) Rows() (n int) {
+	for _, c := range p.Changes {
+		if c.Action != NoOp {
+			n++
+		}
+	}
+	for _, c := range p.Outputs {
+		if c.Action != NoOp {
+			n++
+		}
+	}
+	return n
+}
+
 // RemovesData reports whether applying a destroy plan removes data source results from the state, for which
 // there are no changes.
 func (p *Plan) RemovesData() bool {

@@ -53,7 +53,7 @@ var wings = []wing{
 	{"provider", []string{"base", "names", "values", "model"}, "how a provider is reached does not depend on what it is asked", providerRules},
 	{"engine", []string{"base", "names", "values", "model", "language", "provider"}, "what is done does not depend on where its results are kept, or on who watches", engineRules},
 	{"stores", []string{"base", "names", "values", "model", "language", "provider"}, "where something is kept does not depend on how it was made", storesRules},
-	{"install", []string{"base", "names", "values", "model", "language", "stores/cloud"}, "packages are found and checked before anything of them is run", installRules},
+	{"install", []string{"base", "names", "values", "model", "language"}, "packages are found and checked before anything of them is run", installRules},
 	{"library", []string{"base", "names", "values", "model", "language", "provider", "engine", "stores", "install"}, "a program that uses the library has no terminal", libraryRules},
 	{"show", []string{"base", "names", "values", "model", "language", "engine/explain", "library"}, "who shows a run has no hand in it", showRules},
 	{"testing", []string{"programs"}, "test servers and tools must not share the mistakes of the code that they test", testingRules},
@@ -61,7 +61,7 @@ var wings = []wing{
 }
 
 // internals are the directories below internal. A rule names the packages in them without "internal/".
-var internals = []string{"base", "values", "model", "language", "provider", "engine", "stores", "install", "show", "testing", "benchmark", "arch", "mutate"}
+var internals = []string{"base", "values", "model", "language", "provider", "engine", "stores", "install", "show", "testing", "arch", "mutate"}
 
 // pathOf returns the path of a package below the root of the module.
 func pathOf(name string) string {

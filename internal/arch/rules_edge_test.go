@@ -4,35 +4,35 @@ package arch
 var storesRules = map[string]rule{
 	"stores/planfile": {may: []string{"base/jsonvalue", "addr", "diag", "values/leak", "values/schema", "values/value", "state", "plan"}, why: "a codec needs the model that it encodes and nothing that could put a secret in it"},
 	"stores/encryption": {
-		may: []string{"base/pattern", "stores/cloud/...", "language/config", "diag", "values/leak", "state", "state/store", "values/value", "base/trace"},
+		may: []string{"base/pattern", "base/cloud/...", "language/config", "diag", "values/leak", "state", "state/store", "values/value", "base/trace"},
 		why: "how files are encrypted follows from declarations and bytes: whose files they are, and what is in them, makes no difference",
 	},
 	"stores/remote": {may: []string{"base/bug", "base/safefile", "state", "state/store", "model/document", "base/trace"}, why: "what all services have in common must not depend on one of them"},
 	// A store declares the arguments of its block itself, beside the code that reads them: a backend is one
 	// package, and package kinds is the list.
-	"stores/azurerm": {may: []string{"stores/backend", "stores/cloud", "stores/cloud/azure", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes, locks and its own arguments"},
+	"stores/azurerm": {may: []string{"stores/backend", "base/cloud", "base/cloud/azure", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes, locks and its own arguments"},
 	"stores/consul": {
-		may:     []string{"base/bug", "stores/backend", "stores/cloud", "state", "state/store", "stores/remote", "base/trace/requests"},
+		may:     []string{"base/bug", "stores/backend", "base/cloud", "state", "state/store", "stores/remote", "base/trace/requests"},
 		modules: []string{"golang.org/x/sync"},
 		why:     "a service sees stored bytes, locks and its own arguments",
 	},
 	"stores/kubernetes": {
-		may:     []string{"base/bug", "base/pattern", "stores/backend", "stores/cloud", "stores/cloud/kubeconfig", "values/schema", "state/store", "stores/remote", "stores/objects"},
+		may:     []string{"base/bug", "base/pattern", "stores/backend", "base/cloud", "base/cloud/kubeconfig", "values/schema", "state/store", "stores/remote", "stores/objects"},
 		modules: []string{"golang.org/x/sync"},
 		why:     "a service sees stored bytes, locks and its own arguments",
 	},
-	"stores/cos":        {may: []string{"stores/backend", "stores/cloud", "stores/cloud/tencent", "values/schema", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes, locks and its own arguments"},
-	"stores/oss":        {may: []string{"stores/backend", "stores/cloud", "stores/cloud/alibaba", "values/schema", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes, locks and its own arguments"},
+	"stores/cos":        {may: []string{"stores/backend", "base/cloud", "base/cloud/tencent", "values/schema", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes, locks and its own arguments"},
+	"stores/oss":        {may: []string{"stores/backend", "base/cloud", "base/cloud/alibaba", "values/schema", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes, locks and its own arguments"},
 	"stores/pg":         {may: []string{"stores/backend", "stores/pg/connect", "state/store", "stores/remote"}, modules: []string{"github.com/lib/pq"}, why: "a service sees stored bytes, locks and its own arguments"},
 	"stores/pg/connect": {may: none, modules: []string{"github.com/lib/pq"}, why: "a database is reached in the same way whatever is kept there"},
 	"stores/postgres": {
 		may: []string{"base/bug", "base/safefile", "addr", "diag", "stores/backend", "stores/pg/connect", "state", "state/store"}, modules: []string{"github.com/google/uuid", "github.com/lib/pq"},
 		why: "a store of rows knows the rows of a state, and nothing of who changes them",
 	},
-	"stores/objects": {may: []string{"base/bug", "stores/cloud", "state/store", "stores/remote"}, why: "what all services for objects have in common must not depend on one of them"},
-	"stores/gcs":     {may: []string{"stores/backend", "stores/cloud", "stores/cloud/google", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes, locks and its own arguments"},
-	"stores/s3":      {may: []string{"stores/backend", "stores/cloud", "stores/cloud/aws", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes, locks and its own arguments"},
-	"stores/tfe":     {may: []string{"stores/backend", "stores/cloud", "values/schema", "state/store", "stores/remote"}, why: "a service sees stored bytes, locks and its own arguments"},
+	"stores/objects": {may: []string{"base/bug", "base/cloud", "state/store", "stores/remote"}, why: "what all services for objects have in common must not depend on one of them"},
+	"stores/gcs":     {may: []string{"stores/backend", "base/cloud", "base/cloud/google", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes, locks and its own arguments"},
+	"stores/s3":      {may: []string{"stores/backend", "base/cloud", "base/cloud/aws", "state/store", "stores/remote", "stores/objects"}, why: "a service sees stored bytes, locks and its own arguments"},
+	"stores/tfe":     {may: []string{"stores/backend", "base/cloud", "values/schema", "state/store", "stores/remote"}, why: "a service sees stored bytes, locks and its own arguments"},
 	"stores/http":    {may: []string{"stores/backend", "state/store", "stores/remote", "base/trace/requests"}, why: "one store does not know the others"},
 	"stores/inmem":   {may: []string{"addr", "diag", "state", "state/store"}, why: "one store does not know the others"},
 	"stores/backend": {
@@ -47,16 +47,6 @@ var storesRules = map[string]rule{
 		},
 		modules: none, why: "the list of backends has nothing of its own",
 	},
-	"stores/cloud":         {may: []string{"base/trace/requests"}, modules: none, why: "what every vendor's services have in common is HTTP"},
-	"stores/cloud/aws":     {may: []string{"base/pattern", "stores/cloud"}, modules: []string{"github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"}, why: "a vendor's services are called the same way whatever is kept there"},
-	"stores/cloud/alibaba": {may: []string{"stores/cloud"}, modules: []string{"github.com/google/uuid", "google.golang.org/protobuf"}, why: "a vendor's services are called the same way whatever is kept there"},
-	"stores/cloud/azure":   {may: []string{"stores/cloud"}, modules: []string{"github.com/Azure/azure-sdk-for-go"}, why: "a vendor's services are called the same way whatever is kept there"},
-	"stores/cloud/google":  {may: []string{"stores/cloud"}, modules: []string{"cloud.google.com/go/auth"}, why: "a vendor's services are called the same way whatever is kept there"},
-	"stores/cloud/kubeconfig": {
-		may: []string{"base/safefile"}, modules: []string{"go.yaml.in/yaml", "golang.org/x/term"},
-		why: "a cluster is found and logged in to the same way whatever is kept there",
-	},
-	"stores/cloud/tencent": {may: []string{"stores/cloud"}, modules: none, why: "a vendor's services are called the same way whatever is kept there"},
 }
 
 // installRules hold for where providers and modules come from.
@@ -66,7 +56,7 @@ var installRules = map[string]rule{
 	"install/credential":        {may: []string{"base/childenv", "diag", "base/safefile", "install/cliconfig", "base/trace"}, why: "who holds tokens should know little else"},
 	"install/login":             {may: []string{"install/cliconfig", "install/web"}, why: "who obtains tokens need not know where they are kept"},
 	"install/registry":          {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
-	"install/fetch":             {may: []string{"base/childenv", "base/pattern", "stores/cloud/...", "install/ocimirror", "install/web", "values/leak", "base/trace"}, why: "packages are downloaded by address, independent of what they are for"},
+	"install/fetch":             {may: []string{"base/childenv", "base/pattern", "base/cloud/...", "install/ocimirror", "install/web", "values/leak", "base/trace"}, why: "packages are downloaded by address, independent of what they are for"},
 	"install/modules":           {may: []string{"addr", "diag", "base/safefile", "language/config", "install/fetch", "install/registry", "install/web", "install/internal/...", "base/trace"}, why: "the installer writes the manifest and loading reads it: neither knows how packages are got"},
 	"install/netmirror":         {may: []string{"addr", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/ocimirror":         {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},

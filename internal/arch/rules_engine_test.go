@@ -19,6 +19,7 @@ var languageRules = map[string]rule{
 		pure: true, modules: []string{hcl, cty},
 		why: "what refers to what is known before anything is evaluated: no value of a run, no state and no host can matter here",
 	},
+	"language/eval/blocks/blockstest": {may: []string{"addr", "diag", "values/schema"}, pure: true, modules: []string{cty}, why: "schemas for tests know nothing of the configurations that they are for"},
 	"language/eval/blockhash": {
 		may:  []string{"addr", "base/bounds", "base/component", "language/config", "language/eval/blocks", "language/lang", "values/schema"},
 		pure: true, modules: []string{hcl, cty},
@@ -90,7 +91,8 @@ var engineRules = map[string]rule{
 	"engine/gone":      {may: []string{"addr", "base/future", "diag", "language/eval", "plan"}, pure: true, modules: none, why: "what the configuration declares follows from evaluating it: what is planned for an object makes no difference"},
 	"engine/moves":     {may: []string{"addr", "language/config", "diag", "plan", "state"}, pure: true, modules: []string{hcl}, why: "addresses decide which object is which: no value, provider or evaluation can matter"},
 	"engine/order":     {may: []string{"base/future", "event", "plan"}, pure: true, modules: none, why: "which step comes next follows from the steps: what one does makes no difference"},
-	"engine/rounds":    {may: []string{"addr", "diag", "plan"}, pure: true, modules: []string{cty}, why: "whether a run gets on follows from its plans: no provider or state can matter, and values are kept without being looked at"},
+	"engine/rescue":    {may: []string{"addr", "diag", "state", "state/store"}, modules: none, why: "results are kept in the same way whatever the run was for: no plan or provider can matter"},
+	"engine/rounds":    {may: []string{"addr", "diag", "plan", "state"}, pure: true, modules: []string{cty}, why: "whether a run gets on follows from its plans and from the objects that others change: no provider can matter, and values are kept without being looked at"},
 	"engine/selection": {may: []string{"addr", "language/config", "diag", "plan"}, pure: true, modules: none, why: "what an option names is a matter of addresses and dependencies, which it is given"},
 	"engine/contract": {
 		may:  []string{"addr", "language/config", "diag", "values/leak", "values/schema", "values/value"},

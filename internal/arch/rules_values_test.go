@@ -18,9 +18,19 @@ var baseRules = map[string]rule{
 	"base/trace/requests": {may: []string{"base/trace"}, modules: none, why: "a request is noted by its address and status, whatever it asks for"},
 	"base/slot":           {pure: true, modules: none, why: "a bound on operations needs not know them"},
 	"base/ssh":            {may: []string{"base/bug", "base/lines"}, modules: []string{"golang.org/x/crypto", "golang.org/x/net", "github.com/pkg/sftp", "github.com/xanzy/ssh-agent"}, why: "work on other machines is given plain settings; what they mean in a configuration, and what of them is secret, is decided above"},
-	"base/pattern":        {pure: true, modules: none, why: "a regular expression is compiled without knowing what it matches"},
-	"base/lines":          {pure: true, modules: none, why: "where a line ends has nothing to do with what it says"},
-	"base/processgroup":   {why: "how a system ends processes has nothing to do with what they are for"},
+	"base/cloud":          {may: []string{"base/trace/requests"}, modules: none, why: "what every vendor's services have in common is HTTP"},
+	"base/cloud/aws":      {may: []string{"base/pattern", "base/cloud"}, modules: []string{"github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"}, why: "a vendor's services are called the same way whatever is kept there"},
+	"base/cloud/alibaba":  {may: []string{"base/cloud"}, modules: []string{"github.com/google/uuid", "google.golang.org/protobuf"}, why: "a vendor's services are called the same way whatever is kept there"},
+	"base/cloud/azure":    {may: []string{"base/cloud"}, modules: []string{"github.com/Azure/azure-sdk-for-go"}, why: "a vendor's services are called the same way whatever is kept there"},
+	"base/cloud/google":   {may: []string{"base/cloud"}, modules: []string{"cloud.google.com/go/auth"}, why: "a vendor's services are called the same way whatever is kept there"},
+	"base/cloud/kubeconfig": {
+		may: []string{"base/safefile"}, modules: []string{"go.yaml.in/yaml", "golang.org/x/term"},
+		why: "a cluster is found and logged in to the same way whatever is kept there",
+	},
+	"base/cloud/tencent": {may: []string{"base/cloud"}, modules: none, why: "a vendor's services are called the same way whatever is kept there"},
+	"base/pattern":       {pure: true, modules: none, why: "a regular expression is compiled without knowing what it matches"},
+	"base/lines":         {pure: true, modules: none, why: "where a line ends has nothing to do with what it says"},
+	"base/processgroup":  {why: "how a system ends processes has nothing to do with what they are for"},
 }
 
 // valuesRules hold for values, what they look like, and which may be kept.
@@ -60,7 +70,7 @@ var libraryRules = map[string]rule{
 	".": {
 		may: []string{
 			"base/bug", "base/compat", "addr", "diag", "values/value", "values/schema", "language/config", "state", "state/store", "provider", "provider/plugin", "provider/builtin", "provider/keep",
-			"plan", "stores/planfile", "engine/ephemeral", "engine/part", "engine/rounds", "language/eval", "language/eval/blocks", "language/eval/coverage", "language/eval/static", "event", "engine", "engine/explain", "values/leak",
+			"plan", "stores/planfile", "engine/ephemeral", "engine/part", "engine/rescue", "engine/rounds", "language/eval", "language/eval/blocks", "language/eval/coverage", "language/eval/static", "event", "engine", "engine/explain", "values/leak",
 			"base/trace",
 		},
 		why: "the library has no terminal and installs nothing; both are its caller's business",

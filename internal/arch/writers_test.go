@@ -24,7 +24,6 @@ var writers = map[string]string{
 	"internal/testing/...":         "tools and servers of tests",
 	"tests/...":                    "tests",
 	"benchmarks":                   "measures other programs",
-	"internal/benchmark/provider":  "counts its calls for the benchmarks",
 }
 
 // TestFilesAreWrittenInOnePlace refuses calls of the standard library, and of renameio, that write files.

@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/journal"
 	"github.com/mayfly-iac/mayfly/internal/engine/order"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
@@ -35,8 +36,9 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	ctx, span := trace.Start(ctx, "apply")
 	made := false
 	defer func() { span.Finish(made) }()
+	recorder := ephemeral.Remember(req.State)
 	a := &applier{
-		walk: e.newWalk(ctx, req.Soft, req.State, e.opt.Hashes.New(req.Salts, rand.Reader)), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), results: map[addr.Instance]cty.Value{},
+		walk: e.newWalk(ctx, req.Soft, recorder, e.opt.Hashes.New(req.Salts, rand.Reader)), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), results: map[addr.Instance]cty.Value{},
 		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{}, neededOpen: sync.OnceValue(req.Config.NeededOpen),
 	}
 	a.time, a.env.Kept = req.Memory.Time(), req.Memory.Kept
@@ -68,6 +70,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	a.apply()
 	a.pool.Shutdown()
 	a.pool.EndBrief()
+	recorder.MoveTo(e.opt.Recorder)
 	if !req.Plan.Invoking() { // nothing of which is in the state, not even data that was read for it
 		req.State.AddSalts(a.hasher.Made()...)
 		req.State.PutChecks(state.MergeChecks(req.Plan.LastingChecks(), a.run.Checks.Results()))

@@ -52,7 +52,8 @@ type Options struct {
 	// Hashes keeps the slow hashes of the values of ephemeral attributes. If it is nil, the engine has one of
 	// its own.
 	Hashes *fingerprint.Hashes
-	// Recorder records which ephemeral instances are open; nil for nothing. An apply uses its journal.
+	// Recorder records which ephemeral instances are open; nil for nothing. An apply uses its journal, and
+	// records here in the end which ones it could not close.
 	Recorder ephemeral.Recorder
 	// Functions can be called in addition to the language's own.
 	Functions map[string]function.Function

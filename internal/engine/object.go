@@ -111,18 +111,9 @@ func (op *objectOp) metaIn(m *eval.Module) cty.Value {
 	return v
 }
 
-// Identifying returns the attribute that identifies a stored object to people and its value. Both are empty
-// if there is none, it is sensitive, or no schema is known because the provider has not been started.
-func (e *Engine) Identifying(p addr.Provider, a addr.Object, o *state.Object) (key, text string) {
-	s := e.providers.Loaded(p, a.Resource.Mode, a.Resource.Type)
-	if s == nil {
-		return "", ""
-	}
-	v, err := o.DecodeUnmarked(s.Block.Type())
-	if err != nil {
-		return "", ""
-	}
-	return object.Identifying(v, s.Block, o.Sensitive)
+// Label returns the label of the new object of a change; "" if its provider has not been started.
+func (e *Engine) Label(c state.ObjectChange) string {
+	return object.Label(c.New, e.providers.Loaded(c.Provider.Provider, c.Object.Resource.Mode, c.Object.Resource.Type))
 }
 
 // evaluate evaluates the configuration of an instance. It returns false if that failed, which was reported.

@@ -9,31 +9,11 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
-	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks/blockstest"
 	"github.com/mayfly-iac/mayfly/plan"
 )
-
-// thingSchemas has one schema for everything.
-type thingSchemas struct{}
-
-func (thingSchemas) Provider(addr.Provider) (*schema.Schema, diag.List) {
-	return &schema.Schema{Block: &schema.Block{}}, nil
-}
-
-func (thingSchemas) Resource(addr.Provider, addr.Mode, string) (*schema.Schema, diag.List) {
-	return &schema.Schema{Block: &schema.Block{Attributes: map[string]*schema.Attribute{
-		"id": {Type: cty.String, Computed: true}, "list": {Type: cty.Set(cty.String), Optional: true, Computed: true},
-	}}}, nil
-}
-
-func (thingSchemas) Types(addr.Provider, addr.Mode) []string { return []string{"t_thing"} }
-
-func (thingSchemas) Functions(addr.Provider) (map[string]*schema.Function, diag.List) {
-	return nil, nil
-}
 
 const inRounds = `
 resource "t_thing" "producer" {
@@ -63,7 +43,7 @@ func TestDeferred(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	cfg, diags := blocks.Compile(tree, thingSchemas{})
+	cfg, diags := blocks.Compile(tree, blockstest.Schemas{"list": {Type: cty.Set(cty.String), Optional: true, Computed: true}})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

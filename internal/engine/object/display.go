@@ -1,6 +1,7 @@
 package object
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -8,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 // Identifying returns the attribute that identifies an object to people: id, else name. Both results are
@@ -28,6 +30,23 @@ func Identifying(v cty.Value, b *schema.Block, sensitive []cty.Path) (key, text 
 		}
 	}
 	return "", ""
+}
+
+// Label returns the attribute that identifies a stored object to people, in parentheses after a space. It is
+// empty if there is none, it is sensitive, or s, the schema, is nil.
+func Label(o *state.Object, s *schema.Schema) string {
+	if s == nil {
+		return ""
+	}
+	v, err := o.DecodeUnmarked(s.Block.Type())
+	if err != nil {
+		return ""
+	}
+	key, text := Identifying(v, s.Block, o.Sensitive)
+	if key == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s = %q)", key, text)
 }
 
 // ImportText returns the attribute and the value by which an object was imported, for display; both are ""

@@ -15,29 +15,10 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
-	"github.com/mayfly-iac/mayfly/internal/values/schema"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks/blockstest"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
-
-// anySchemas has every type, with the arguments id and name.
-type anySchemas struct{}
-
-func (anySchemas) schema() (*schema.Schema, diag.List) {
-	return &schema.Schema{Block: &schema.Block{Attributes: map[string]*schema.Attribute{
-		"id": {Type: cty.String, Computed: true}, "name": {Type: cty.DynamicPseudoType, Optional: true},
-	}}}, nil
-}
-
-func (s anySchemas) Provider(addr.Provider) (*schema.Schema, diag.List) { return s.schema() }
-
-func (s anySchemas) Resource(addr.Provider, addr.Mode, string) (*schema.Schema, diag.List) {
-	return s.schema()
-}
-
-func (anySchemas) Types(addr.Provider, addr.Mode) []string { return nil }
-
-func (anySchemas) Functions(addr.Provider) (map[string]*schema.Function, diag.List) { return nil, nil }
 
 func compile(t *testing.T, main, module string) *blocks.Config {
 	t.Helper()
@@ -45,7 +26,7 @@ func compile(t *testing.T, main, module string) *blocks.Config {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	cfg, diags := blocks.Compile(tree, anySchemas{})
+	cfg, diags := blocks.Compile(tree, blockstest.Schemas{"name": {Type: cty.DynamicPseudoType, Optional: true}})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -1,7 +1,7 @@
 // Package rounds has the memory of a run that plans and applies in rounds: the objects that need not be asked
 // for again, and the deferrals by which the run knows whether it gets anything done.
 //
-// It may import addr, diag and plan. It must not know providers, evaluation or states: they are the engine's.
+// It may import addr, diag and the model. It must not know providers or evaluation: they are the engine's.
 package rounds
 
 import (
@@ -10,10 +10,11 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 // Memory is the knowledge that the rounds of one run share. The state must stay locked from the first plan to
-// the last apply. Where it is not, Forget must be called for each object that another run changes. All
+// the last apply. Where it is not, ForgetOthers must be called whenever the state was read again. All
 // methods may be called on a nil Memory, which remembers nothing, and concurrently.
 type Memory struct {
 	at time.Time
@@ -92,16 +93,37 @@ func (m *Memory) Replaced(a addr.Instance) bool {
 	return c != nil && c.KeepsReplaced
 }
 
-// Forget forgets an object that another run has changed between two rounds.
-func (m *Memory) Forget(o addr.Object) {
-	if m == nil {
-		return
-	}
+// forget forgets an object that another run has changed between two rounds.
+func (m *Memory) forget(o addr.Object) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.seen, o)
 	delete(m.settled, o.Instance)
 	delete(m.kept, o.Instance)
+}
+
+// ForgetOthers forgets the objects that other runs have changed between two states: all that differ and that
+// own, the plan that was carried out in between, does not change. own may be nil.
+func (m *Memory) ForgetOthers(before, after *state.State, own *plan.Plan) {
+	if m == nil {
+		return
+	}
+	ours := map[addr.Instance]struct{}{}
+	if own != nil {
+		for _, c := range own.Changes {
+			if c.Action != plan.NoOp {
+				ours[c.Addr] = struct{}{}
+			}
+		}
+		for _, c := range own.Adopted {
+			ours[c.Object.Instance] = struct{}{}
+		}
+	}
+	for _, c := range state.Diff(before, after) {
+		if _, is := ours[c.Object.Instance]; !is && !c.New.Equal(before.Object(c.Object)) {
+			m.forget(c.Object)
+		}
+	}
 }
 
 // Applied notes that a plan was carried out without errors.

@@ -1,6 +1,7 @@
 package rounds
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store/storetest"
 )
 
 func instance(t *testing.T, text string) addr.Instance {
@@ -74,7 +77,7 @@ func TestMemory(t *testing.T) {
 	if m.Seen(addr.Object{Instance: same, Deposed: "0123abcd"}) {
 		t.Error("got a destroyed object seen, want it forgotten")
 	}
-	m.Forget(addr.Object{Instance: same})
+	m.forget(addr.Object{Instance: same})
 	if m.Settled(same) || m.Seen(addr.Object{Instance: same}) || !m.Settled(made) {
 		t.Error("got an object remembered that another run has changed, want it forgotten, and no other")
 	}
@@ -205,7 +208,7 @@ func TestKept(t *testing.T) {
 		t.Error("got the value kept, want it dropped once nothing waits for it")
 	}
 	m.Keep(of, path, cty.StringVal("s3cret"))
-	if m.Forget(addr.Object{Instance: of}); kept(addr.Object{Instance: of}) {
+	if m.forget(addr.Object{Instance: of}); kept(addr.Object{Instance: of}) {
 		t.Error("got the value kept of an object that another run has changed, want it dropped")
 	}
 	var none *Memory
@@ -213,4 +216,49 @@ func TestKept(t *testing.T) {
 	if _, ok := none.Kept(addr.Object{Instance: of}, path); ok || none.AllKept() != nil {
 		t.Error("got a value kept, want none without a memory")
 	}
+}
+
+// TestForgetOthers forgets the objects that differ between two states, but not those of the run's own plan.
+func TestForgetOthers(t *testing.T) {
+	other, changed, adopted, same := instance(t, "x.other"), instance(t, "x.changed"), instance(t, "x.adopted"), instance(t, "x.same")
+	all := []addr.Instance{other, changed, adopted, same}
+	stateOf := func(text string) *state.State {
+		st := state.New()
+		for _, a := range all {
+			if a == same {
+				text = "as before"
+			}
+			st.SetObject(addr.Object{Instance: a}, storetest.Object(t, text), storetest.Provider)
+		}
+		return st
+	}
+	own := &plan.Plan{
+		Changes: []*plan.Change{change(changed, plan.Update), change(other, plan.NoOp)},
+		Adopted: []state.ObjectChange{{Object: addr.Object{Instance: adopted}}},
+	}
+	for _, test := range []struct {
+		name string
+		own  *plan.Plan
+		want []addr.Instance
+	}{
+		{"after an apply", own, []addr.Instance{changed, adopted, same}},
+		{"before a plan", nil, []addr.Instance{same}},
+	} {
+		m := New(time.Now())
+		for _, a := range all {
+			m.See(addr.Object{Instance: a})
+		}
+		m.ForgetOthers(stateOf("before"), stateOf("after"), test.own)
+		var got []addr.Instance
+		for _, a := range all {
+			if m.Seen(addr.Object{Instance: a}) {
+				got = append(got, a)
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %v remembered, want %v", test.name, got, test.want)
+		}
+	}
+	var none *Memory
+	none.ForgetOthers(stateOf("before"), stateOf("after"), nil)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/go-getter/v2"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/aws"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/aws"
 )
 
 // abbreviations expand addresses without a scheme. The first that knows the form of an address decides.

@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/aws"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/google"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/aws"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/google"
 )
 
 // The forms of addresses in clouds, for errors about addresses that have none of them.

@@ -1,8 +1,8 @@
 package azurerm
 
 import (
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/azure"
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/azure"
 )
 
 // Kind keeps states as blobs in a container of an Azure storage account. The lock is a lease of the blob.

@@ -12,9 +12,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/mayfly-iac/mayfly/internal/base/cloud"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/azure"
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/azure"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud"
 )
 
 // client sends the requests of Consul's HTTP interface that states need. It repeats none: that is for package

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/tencent"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/tencent"
 	"github.com/mayfly-iac/mayfly/internal/stores/cos"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/internal/testing/tencentserver"

@@ -12,7 +12,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/aws"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/aws"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )

@@ -14,9 +14,9 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/internal/base/cloud"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/azure"
 	"github.com/mayfly-iac/mayfly/internal/base/pattern"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/azure"
 )
 
 // azureVault wraps data keys, which it draws itself, with a key of a vault of Azure.

@@ -13,8 +13,8 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )

@@ -13,8 +13,8 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/google"
 	"github.com/mayfly-iac/mayfly/internal/base/pattern"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/google"
 )
 
 // gcpKMS wraps data keys, which it draws itself, with a key of Google's key management service.

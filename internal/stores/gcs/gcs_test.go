@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/google"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/google"
 	"github.com/mayfly-iac/mayfly/internal/stores/gcs"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/internal/testing/gcsserver"

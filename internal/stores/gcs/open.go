@@ -9,9 +9,9 @@ import (
 	"os"
 	"strings"
 
+	"github.com/mayfly-iac/mayfly/internal/base/cloud"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/google"
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/google"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 

@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/kubeconfig"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/kubeconfig"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 

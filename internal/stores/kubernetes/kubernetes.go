@@ -15,7 +15,7 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/kubeconfig"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/kubeconfig"
 	"github.com/mayfly-iac/mayfly/internal/stores/objects"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )

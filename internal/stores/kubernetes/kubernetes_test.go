@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/kubeconfig"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/kubeconfig"
 	"github.com/mayfly-iac/mayfly/internal/stores/kubernetes"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/internal/testing/kubeserver"

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/kubeconfig"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/kubeconfig"
 	"github.com/mayfly-iac/mayfly/internal/stores/kubernetes"
 	"github.com/mayfly-iac/mayfly/internal/testing/kubeserver"
 	"github.com/mayfly-iac/mayfly/state/store"

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/state/store"
 )

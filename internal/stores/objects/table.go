@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 

@@ -10,9 +10,9 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/mayfly-iac/mayfly/internal/base/cloud"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/alibaba"
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/alibaba"
 	"github.com/mayfly-iac/mayfly/internal/stores/objects"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )

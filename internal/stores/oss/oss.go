@@ -11,8 +11,8 @@ import (
 	"cmp"
 	"net/http"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/alibaba"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/alibaba"
 	"github.com/mayfly-iac/mayfly/internal/stores/objects"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )

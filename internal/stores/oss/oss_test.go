@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/alibaba"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/alibaba"
 	"github.com/mayfly-iac/mayfly/internal/stores/oss"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/internal/testing/alibabaserver"

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/base/cloud"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/aws"
 	"github.com/mayfly-iac/mayfly/internal/stores/backend"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/aws"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 )
 

@@ -18,8 +18,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/aws"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/aws"
 	"github.com/mayfly-iac/mayfly/internal/stores/objects"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/state/store"

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud/aws"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud/aws"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/internal/stores/s3"
 	"github.com/mayfly-iac/mayfly/internal/testing/s3server"

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 

@@ -16,7 +16,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mayfly-iac/mayfly/internal/stores/cloud"
+	"github.com/mayfly-iac/mayfly/internal/base/cloud"
 	"github.com/mayfly-iac/mayfly/internal/stores/remote"
 	"github.com/mayfly-iac/mayfly/state/store"
 )

@@ -12,27 +12,9 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks/blockstest"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
-
-// anySchemas has every type, with the arguments id and name.
-type anySchemas struct{}
-
-func (anySchemas) schema() (*schema.Schema, diag.List) {
-	return &schema.Schema{Block: &schema.Block{Attributes: map[string]*schema.Attribute{
-		"id": {Type: cty.String, Computed: true}, "name": {Type: cty.String, Optional: true},
-	}}}, nil
-}
-
-func (s anySchemas) Provider(addr.Provider) (*schema.Schema, diag.List) { return s.schema() }
-
-func (s anySchemas) Resource(addr.Provider, addr.Mode, string) (*schema.Schema, diag.List) {
-	return s.schema()
-}
-
-func (anySchemas) Types(addr.Provider, addr.Mode) []string { return nil }
-
-func (anySchemas) Functions(addr.Provider) (map[string]*schema.Function, diag.List) { return nil, nil }
 
 func compileText(t *testing.T, main, module string) (*Config, diag.List) {
 	t.Helper()
@@ -41,7 +23,7 @@ func compileText(t *testing.T, main, module string) (*Config, diag.List) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	return Compile(tree, anySchemas{})
+	return Compile(tree, blockstest.Schemas{"name": {Type: cty.String, Optional: true}})
 }
 
 var roleNames = map[Role]string{
@@ -204,7 +186,7 @@ provider: provider.a.x`},
 }
 
 // brokenSchemas is a provider that cannot be started.
-type brokenSchemas struct{ anySchemas }
+type brokenSchemas struct{ blockstest.Schemas }
 
 func (brokenSchemas) Provider(addr.Provider) (*schema.Schema, diag.List) {
 	return nil, diag.Errorf("The provider did not start", "There is no room.")

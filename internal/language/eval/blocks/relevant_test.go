@@ -12,13 +12,14 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks/blockstest"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
 // partSchemas has every type, with arguments of several types and a block.
-type partSchemas struct{ anySchemas }
+type partSchemas struct{ blockstest.Schemas }
 
 func (partSchemas) Resource(addr.Provider, addr.Mode, string) (*schema.Schema, diag.List) {
 	part := schema.NestedBlock{Nesting: schema.List, Block: schema.Block{Attributes: map[string]*schema.Attribute{"p": {Type: cty.String, Optional: true}}}}
