@@ -22,6 +22,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -35,6 +36,7 @@ func main() {
 	// A reader that closes the output early, as head does, must not abort an apply. Output to a
 	// closed pipe is lost, no more.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	endOnQuit()
 	code := guarded(environment{Called: os.Args[0], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: harden.TakeEnviron(), Notify: notify, Die: die}, os.Args[1:])
 	runtime.KeepAlive(floor)
 	os.Exit(code)
@@ -49,8 +51,32 @@ func notify(c chan<- os.Signal) (stop func()) {
 			asks = append(asks, sig)
 		}
 	}
+	notified.Add(1)
 	signal.Notify(c, asks...)
-	return func() { signal.Stop(c) }
+	return func() {
+		signal.Stop(c)
+		notified.Add(-1)
+	}
+}
+
+// notified is the number of channels that get signals from notify.
+var notified atomic.Int32
+
+// endOnQuit makes SIGQUIT end the process through die while no channel gets it from notify: before a run, and
+// after it, when values are still in memory.
+func endOnQuit() {
+	if signal.Ignored(syscall.SIGQUIT) {
+		return
+	}
+	quit := make(chan os.Signal, 1)
+	signal.Notify(quit, syscall.SIGQUIT)
+	go func() {
+		for sig := range quit {
+			if notified.Load() == 0 {
+				die(sig)
+			}
+		}
+	}()
 }
 
 // signalStatus is added to the number of a signal, as shells do, for the exit status of a program that it has

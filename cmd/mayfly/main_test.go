@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv("MAYFLY_TEST_MAIN") != "" {
 		main()
 	}
+	if at := os.Getenv("MAYFLY_TEST_QUIT"); at != "" {
+		os.Exit(quitAt(at))
+	}
 	effort.Save() // of the programs in scripts too
 	programs := map[string]func(){"mayfly": checkedMain, "terraform": checkedMain}
 	maps.Copy(programs, script.Browsers)
