@@ -160,6 +160,9 @@ func (m ModuleInstance) write(sb *strings.Builder) {
 // Compare orders module instances by path, shorter paths first, keys in Key order. It builds no paths,
 // because sorting all instances of a run compares each of them many times.
 func (m ModuleInstance) Compare(o ModuleInstance) int {
+	if m == o {
+		return 0
+	}
 	deeper := m.depth() - o.depth()
 	if c := m.ancestor(deeper).compareSteps(o.ancestor(-deeper)); c != 0 {
 		return c

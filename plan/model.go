@@ -310,7 +310,10 @@ func (p *Plan) SensitiveOutput(c *OutputChange) bool {
 
 // Compare orders changes by address; deposed objects follow the current one of their instance.
 func (c *Change) Compare(o *Change) int {
-	return cmp.Or(c.Addr.Compare(o.Addr), cmp.Compare(c.Deposed, o.Deposed))
+	if n := c.Addr.Compare(o.Addr); n != 0 {
+		return n
+	}
+	return cmp.Compare(c.Deposed, o.Deposed)
 }
 
 // Counts are the numbers of the summary line.

@@ -77,7 +77,8 @@ func (r *Run) context(sc *scope, exprs ...*lang.Expr) *hcl.EvalContext {
 type builder struct {
 	run       *Run
 	sc        *scope
-	roots     []root // var, local, each, count, path, terraform, tofu
+	roots     []root    // var, local, each, count, path, terraform, tofu
+	count     cty.Value // the root count, if the index is known
 	resources map[*Resource]*resourcePart
 	modules   map[*Call]*modulePart
 	self      cty.Value
@@ -152,22 +153,12 @@ func (b *builder) add(ref *lang.Ref) {
 			b.self = b.sc.self()
 		}
 	default:
+		if i, ok := b.sc.countIndex(ref); ok {
+			b.count = b.run.counts.of(i)
+			return
+		}
 		b.set(ref.Root, ref.Name, b.sc.constant(ref))
 	}
-}
-
-// constant returns the value of a reference that the scope answers by itself.
-func (sc *scope) constant(ref *lang.Ref) cty.Value {
-	switch {
-	case ref.Invalid:
-	case (ref.Kind == lang.Each || ref.Kind == lang.Count) && sc.each != nil:
-		return sc.each.value(sc.t, sc.opened, ref.Kind, ref.Name, &ref.Range)
-	case ref.Kind == lang.Path:
-		return sc.m.pathValue(ref.Name)
-	case ref.Kind == lang.Terraform:
-		return sc.m.run.terraformValue(ref.Name)
-	}
-	return cty.DynamicVal
 }
 
 // addResource notes how much of a resource a reference needs: single instances, or all of them if the index
@@ -236,6 +227,9 @@ func (b *builder) variables() map[string]cty.Value {
 	vars := make(map[string]cty.Value, len(b.roots)+2)
 	for _, r := range b.roots {
 		vars[r.name] = cty.ObjectVal(r.attrs)
+	}
+	if b.count != cty.NilVal {
+		vars["count"] = b.count
 	}
 	if b.self != cty.NilVal {
 		vars["self"] = b.self

@@ -208,6 +208,20 @@ func keyFor(form blocks.Form, k addr.Key) addr.Key {
 	return k
 }
 
+// constant returns the value of a reference that the scope answers by itself.
+func (sc *scope) constant(ref *lang.Ref) cty.Value {
+	switch {
+	case ref.Invalid:
+	case (ref.Kind == lang.Each || ref.Kind == lang.Count) && sc.each != nil:
+		return sc.each.value(sc.t, sc.opened, ref.Kind, ref.Name, &ref.Range)
+	case ref.Kind == lang.Path:
+		return sc.m.pathValue(ref.Name)
+	case ref.Kind == lang.Terraform:
+		return sc.m.run.terraformValue(ref.Name)
+	}
+	return cty.DynamicVal
+}
+
 // keyText returns the key as the name of an attribute.
 func keyText(k addr.Key) string {
 	if k.Kind() == addr.KeyInt {

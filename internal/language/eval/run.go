@@ -99,8 +99,9 @@ type Run struct {
 	cfg *blocks.Config
 	opt Options
 
-	cycled    syncSet  // of the addresses of blocks that are in a reported cycle
-	undecided syncSet  // of the blocks whose instances are not known yet
+	cycled    syncSet // of the addresses of blocks that are in a reported cycle
+	undecided syncSet // of the blocks whose instances are not known yet
+	counts    countObjects
 	held      sync.Map // objects that lead to values with conditions → *future.Cell[bool]: see once
 }
 

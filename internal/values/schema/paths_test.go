@@ -146,3 +146,16 @@ func TestInternalValidate(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingToFind has walks that can find nothing. They are made for every instance.
+func TestNothingToFind(t *testing.T) {
+	b, v := everyNesting("o"), filled(str("x"))
+	n := testing.AllocsPerRun(10, func() {
+		if b.SensitivePaths(v) != nil || b.DeprecatedUses(v) != nil {
+			t.Error("something was found")
+		}
+	})
+	if n > 0 {
+		t.Errorf("allocations: got %g, want 0", n)
+	}
+}

@@ -168,6 +168,9 @@ func (b *Block) plainlyNull(v cty.Value) bool {
 // SensitivePaths returns the paths of all attributes in v that the schema calls sensitive, whether they are
 // null or not. For an attribute within a set the path leads to the set.
 func (b *Block) SensitivePaths(v cty.Value) []cty.Path {
+	if !b.HasSensitive() {
+		return nil
+	}
 	var found paths
 	attrWalk{
 		want: func(t traits) bool { return t.sensitive },
@@ -198,6 +201,9 @@ func (b *Block) NullRequired(v cty.Value) []cty.Path {
 // DeprecatedUses returns a warning for each deprecated attribute that is not null in v and for each
 // deprecated block, with its path.
 func (b *Block) DeprecatedUses(v cty.Value) diag.List {
+	if !b.known().has.deprecated {
+		return nil
+	}
 	var found paths
 	var list diag.List
 	warn := func(path cty.Path, what, message string) {
