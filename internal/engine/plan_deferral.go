@@ -37,6 +37,15 @@ type attempts struct {
 	reads *object.Reads // nil if there is one attempt only: the objects take a quarter of the memory of a plan
 }
 
+// newAttempts returns what attempts at a plan hand on before the first one.
+func newAttempts(req *PlanRequest) *attempts {
+	a := &attempts{seeds: map[addr.Instance]*plan.Deferral{}}
+	if req.AllowDeferral || req.Part != nil {
+		a.reads = &object.Reads{}
+	}
+	return a
+}
+
 // partial reports whether a plan may leave something out, so that outputs, conditions and orphans wait
 // until that is known.
 func partial(p *planner) bool { return p.selection.Restricted() || p.req.AllowDeferral }
