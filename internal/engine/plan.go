@@ -67,8 +67,7 @@ func (e *Engine) attempt(ctx context.Context, req PlanRequest) *planner {
 	for {
 		p := e.startPlan(ctx, req)
 		p.deferral.attempts = common
-		again := e.makeOne(p)
-		if !p.rows.Missed(ctx) && !again {
+		if again := e.makeOne(p); !p.rows.Missed(ctx) && !again {
 			return p
 		}
 		req.State = p.req.State
