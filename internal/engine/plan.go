@@ -63,15 +63,11 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 // attempt makes a plan. Which replacements have to be deferred as a whole is known at the end, and then
 // another attempt defers them from the start.
 func (e *Engine) attempt(ctx context.Context, req PlanRequest) *planner {
-	common := &attempts{seeds: map[addr.Instance]*plan.Deferral{}}
-	if req.AllowDeferral || req.Part != nil {
-		common.reads = &object.Reads{}
-	}
+	common := newAttempts(&req)
 	for {
 		p := e.startPlan(ctx, req)
 		p.deferral.attempts = common
-		again := e.makeOne(p)
-		if !p.rows.Missed(ctx) && !again {
+		if again := e.makeOne(p); !p.rows.Missed(ctx) && !again {
 			return p
 		}
 		req.State = p.req.State

@@ -34,7 +34,12 @@ type deferrer struct {
 // attempts has the findings that attempts at one plan hand on: each defers more than the one before.
 type attempts struct {
 	seeds map[addr.Instance]*plan.Deferral
-	reads *object.Reads // nil if there is one attempt only: the objects take a quarter of the memory of a plan
+	reads *object.Reads // nil if there is one attempt only
+}
+
+// newAttempts returns the findings before the first attempt, which are none.
+func newAttempts(req *PlanRequest) *attempts {
+	return &attempts{seeds: map[addr.Instance]*plan.Deferral{}, reads: object.NewReads(req.AllowDeferral || req.Part != nil)}
 }
 
 // partial reports whether a plan may leave something out, so that outputs, conditions and orphans wait

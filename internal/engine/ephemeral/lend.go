@@ -15,7 +15,7 @@ import (
 // until s has ended and nothing claims or uses it any more. Then it is dropped.
 func (s *Session) Lend(in *eval.Instance, object cty.Value) {
 	l, err := s.pool.keep(in, func() (lease.Thing[content], error) {
-		return lease.Thing[content]{Value: content{object: object}, After: in.DropLent}, nil
+		return lease.Thing[content]{Value: content{object: object}, After: func() { eval.DropLent(in) }}, nil
 	})
 	if err == nil { // otherwise the run is ending
 		s.releases = append(s.releases, l.Release)

@@ -13,6 +13,14 @@ type Reads struct {
 	of map[addr.Object]Prior
 }
 
+// NewReads returns nil unless a plan may be made again: the objects take a quarter of its memory.
+func NewReads(again bool) *Reads {
+	if again {
+		return &Reads{}
+	}
+	return nil
+}
+
 // Has reports whether the object has been read.
 func (r *Reads) Has(o addr.Object) bool {
 	if r == nil {

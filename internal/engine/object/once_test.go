@@ -9,7 +9,7 @@ import (
 )
 
 func TestReads(t *testing.T) {
-	var reads Reads
+	reads := NewReads(true)
 	a, err := addr.ParseInstance("x.a")
 	if err != nil {
 		t.Fatal(err)
@@ -31,6 +31,20 @@ func TestReads(t *testing.T) {
 	}
 	if asked != 2 || !reads.Has(op.Obj) {
 		t.Errorf("asked %d times, kept %t, want 2 times, and that it is kept", asked, reads.Has(op.Obj))
+	}
+}
+
+// TestReadsAreNotKept reads an object twice for a plan that is made once.
+func TestReadsAreNotKept(t *testing.T) {
+	reads, op, asked := NewReads(false), &Op{}, 0
+	for range 2 {
+		reads.Once(op, func() (Prior, bool) {
+			asked++
+			return Prior{}, true
+		})
+	}
+	if asked != 2 || reads.Has(op.Obj) {
+		t.Errorf("asked %d times, kept %t, want 2 times, and that nothing is kept", asked, reads.Has(op.Obj))
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// An instance with for_each needs one element of the argument. If each.value is made of computed values, it is
-// evaluated in each operation, and n operations that each evaluated all n elements would be quadratic work. So
+// An instance with for_each needs one element of the argument. If each.value is made of computed values, it
+// is evaluated in each operation, and n operations that each evaluated n elements would be quadratic work. So
 // the elements that one operation has evaluated are kept for the others, for as long as the pool keeps the
 // computed values: until the first of these is dropped. No reader comes after that, since all readers of the
 // elements claim all that the argument is made of.
@@ -26,8 +26,8 @@ type keptElements struct {
 	byForm map[elementForm]*elements
 }
 
-// elementForm says what an evaluation has in place of computed values that the run lacks: the values, which
-// is the zero value, or others that stand in for them.
+// elementForm is the form of an evaluation: with the computed values that the run lacks, which is the zero
+// value, or with others that stand in for them.
 type elementForm struct {
 	standIns, keeps, truth bool
 	number                 int
@@ -38,7 +38,7 @@ type elementForm struct {
 type elements struct {
 	byKey    map[addr.Key]cty.Value // empty if there were errors
 	lenders  []*Resource            // whose computed values they are made of
-	standIns standInUse             // what was needed of values that stand in for others
+	standIns standInUse             // needs of values that stand in for others
 }
 
 // elementForm returns the form of the elements that are evaluated with o.
@@ -123,7 +123,7 @@ func (k *keptElements) drop() {
 	k.byForm = nil
 }
 
-// madeOfLent has what is kept that is made of the computed values of a resource.
+// madeOfLent has the elements that are kept and are made of the computed values of a resource.
 type madeOfLent struct {
 	mu      sync.Mutex
 	dropped bool // some of the values are dropped, so nothing is kept any more
@@ -140,9 +140,9 @@ func (m *madeOfLent) add(k *keptElements) {
 	m.kept = append(m.kept, k)
 }
 
-// DropLent drops what the run has kept of evaluations with the computed values of the instance, which nothing
-// reads any more.
-func (in *Instance) DropLent() {
+// DropLent drops the results that the run has kept of evaluations with the computed values of the instance,
+// which nothing reads any more.
+func DropLent(in *Instance) {
 	m := &in.Resource.lent
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -159,13 +159,13 @@ func (o *Opened) noteLender(r *Resource) {
 	}
 }
 
-// standInUse says what evaluations needed of the values that stand in for computed ones.
+// standInUse has the needs of evaluations with values that stand in for computed ones.
 type standInUse struct {
 	value.StandInUses
 	seen map[string]struct{}
 }
 
-// noting calls f, and returns what it needed of the values that stand in for others.
+// noting calls f, and returns its needs of values that stand in for others.
 func (s *standIns) noting(f func()) standInUse {
 	before := standInUse{s.Uses, s.seen}
 	s.Uses, s.seen = value.StandInUses{}, map[string]struct{}{}
@@ -175,7 +175,7 @@ func (s *standIns) noting(f func()) standInUse {
 	return noted
 }
 
-// add notes what an evaluation needed.
+// add notes the needs of an evaluation.
 func (s *standIns) add(u standInUse) {
 	s.Uses.Add(u.StandInUses)
 	maps.Copy(s.seen, u.seen)

@@ -131,7 +131,7 @@ output "id" { value = var.v.id }
 		standIns, failed := rapid.IntRange(0, 3).Draw(rt, "stand-ins") == 0, false
 		for _, in := range rapid.Permutation(users).Draw(rt, "order") {
 			if rapid.IntRange(0, 3).Draw(rt, "drop") == 0 {
-				l.instance(`sim_only.a["k2"]`).DropLent()
+				DropLent(l.instance(`sim_only.a["k2"]`))
 			}
 			want, fails := wholeElement(newRun(), in.String())
 			failed = failed || fails

@@ -68,7 +68,8 @@ resource "sim_only" "b" {
 `
 
 // passwords evaluates the passwords of all things in a configuration whose thing goes over the tokens of n
-// objects. Without forEach, more has the thing. It returns the passwords, by key, how many tokens were lent and how much was evaluated.
+// objects. Without forEach, more has the thing. It returns the passwords, by key, how many tokens were lent
+// and how much was evaluated.
 func passwords(t *testing.T, forEach, more string, n int) (texts map[string]string, lent int, evaluated int64) {
 	t.Helper()
 	if forEach != "" {
@@ -208,7 +209,7 @@ resource "sim_thing" "inner" {
 			t.Errorf("%s: no elements are kept", address)
 		}
 	}
-	l.instance(`sim_only.a["k2"]`).DropLent()
+	DropLent(l.instance(`sim_only.a["k2"]`))
 	for _, address := range []string{inner, user} {
 		if in := l.instance(address); in.Resource.kept.byForm != nil {
 			t.Errorf("%s: elements are kept after a value was dropped", address)

@@ -189,7 +189,7 @@ type Resource struct {
 	joined    future.Cell[bool]         // whether all is computed
 	all       atomic.Pointer[cty.Value] // see whole; nil once it is forgotten
 	lenders   future.Cell[[]*Instance]  // whose objects lack computed values in the run
-	lent      madeOfLent                // what is kept of evaluations with computed values
+	lent      madeOfLent                // elements that are kept
 	triggers  sync.Map                  // *lang.Ref to all instances, in replace_triggered_by → *future.Cell[bool]: whether a change of theirs triggers it
 	reads     future.Cell[*reads]
 	deps      future.Cell[[]plan.Dep]

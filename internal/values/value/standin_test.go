@@ -103,3 +103,17 @@ func TestStandInForms(t *testing.T) {
 		}
 	}
 }
+
+func TestStandInUses(t *testing.T) {
+	none, all := StandInUses{}, StandInUses{Bool: true, Elements: true, Map: true}
+	for _, row := range []struct{ have, add, want StandInUses }{
+		{none, none, none},
+		{all, none, all},
+		{none, all, all},
+	} {
+		got := row.have
+		if got.Add(row.add); got != row.want {
+			t.Errorf("%v.Add(%v): got %v, want %v", row.have, row.add, got, row.want)
+		}
+	}
+}
