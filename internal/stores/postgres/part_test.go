@@ -3,6 +3,7 @@
 package postgres_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -162,6 +163,70 @@ func TestCostOfPart(t *testing.T) {
 	}
 	if bytes[0] > 10000 {
 		t.Errorf("bytes of ten objects: got %d, want at most 10000", bytes[0])
+	}
+}
+
+// TestRowsOfPart counts the rows that the server looks at for a part: those that belong to it, however many
+// others there are.
+func TestRowsOfPart(t *testing.T) {
+	for _, n := range []int{2000, 4000} {
+		opt := postgres.Options{ConnString: server.Start(t).URL(0)}
+		f := storetest.File(t, "l", 1, 0)
+		put := func(text string, o *state.Object) {
+			a, err := addr.ParseInstance(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.State.SetObject(addr.Object{Instance: a}, o, storetest.Provider)
+		}
+		for i := range n {
+			put(fmt.Sprintf("module.m[%d].t.a", i), storetest.Object(t, "old"))
+			put(fmt.Sprintf("module.n%d.t.a", i), storetest.Object(t, "old"))
+		}
+		user := storetest.Object(t, "old").Clone()
+		user.Dependencies = []addr.ConfigResource{{Resource: addr.Resource{Type: "t", Name: "net"}}}
+		put("module.user.t.a", user)
+		writer := open(t, opt)
+		if err := manager(t, writer).Write(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+		writer.Close()
+		db := connect(t, opt.ConnString)
+		looked := func() (rows int64) {
+			if err := db.QueryRowContext(t.Context(), `SELECT seq_tup_read + COALESCE(idx_tup_fetch, 0) FROM pg_stat_user_tables WHERE relid = 'mayfly.objects'::regclass`).Scan(&rows); err != nil {
+				t.Fatal(err)
+			}
+			return rows
+		}
+		alone := func() { // a session counts its rows when it ends
+			for others := 1; others > 0; {
+				if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`).Scan(&others); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for name, part := range map[string]state.Part{
+			"a module":                {Targets: targetsOf(t, "module.n7")},
+			"an instance of a module": {Targets: targetsOf(t, "module.m[7]")},
+			"a block within one":      {Subjects: []state.Subject{{Kind: state.AllWithin, Addr: "module.m.t.a", Within: "module.m[7]"}}},
+			"the dependents of one":   {Subjects: []state.Subject{{Kind: state.Dependents, Addr: "t.net"}}},
+		} {
+			alone()
+			before := looked()
+			s := open(t, opt)
+			got, err := manager(t, s).(store.PartReader).ReadPart(t.Context(), part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Close()
+			alone()
+			if got, want := len(instances(got.State)), 1; got != want {
+				t.Errorf("%s: objects that were read: got %d, want %d", name, got, want)
+			}
+			if got, most := looked()-before, int64(2); got > most {
+				t.Errorf("%s: rows that the server looked at, of %d: got %d, want at most %d", name, 2*n, got, most)
+			}
+		}
 	}
 }
 
