@@ -63,12 +63,18 @@ type place struct {
 	cloud, url string
 }
 
+// others returns how many instances of a module have the resources of the state that no run changes.
+func others() int { return max(0, *instances / *resources - *runs) }
+
 // files returns the configuration.
 func files() map[string]string {
 	var sb strings.Builder
 	fmt.Fprintf(&sb, "variable \"value\" {}\nvariable \"delay\" {}\nterraform {\n  backend %q {}\n}\n", *backend)
 	for i := range *runs {
 		fmt.Fprintf(&sb, "module \"m%d\" {\n  source = \"./m\"\n  name = \"m%d\"\n  value = var.value\n  delay = var.delay\n}\n", i, i)
+	}
+	if n := others(); n > 0 {
+		fmt.Fprintf(&sb, "module \"others\" {\n  count = %d\n  source = \"./m\"\n  name = \"other-${count.index}\"\n  value = \"0\"\n  delay = \"0s\"\n}\n", n)
 	}
 	return map[string]string{"main.tf": sb.String(), "m/main.tf": fmt.Sprintf(resource, *resources)}
 }
@@ -78,7 +84,11 @@ func newPlace(t testing.TB, s *postgres.Server) *place {
 	t.Helper()
 	p := &place{TB: t, cloud: t.TempDir(), url: s.URL(0)}
 	dir := p.machine()
-	p.must(dir, "apply", "-auto-approve", "-parallelism=50", "-var=value=0", "-var=delay=0s")
+	args := []string{"apply", "-auto-approve", "-parallelism=50", "-var=value=0", "-var=delay=0s"}
+	for i := range *runs {
+		args = append(args, fmt.Sprintf("-target=module.m%d", i))
+	}
+	p.must(dir, args...)
 	var doc map[string]any
 	if err := json.Unmarshal([]byte(p.must(dir, "state", "pull")), &doc); err != nil {
 		t.Fatal(err)
@@ -89,17 +99,20 @@ func newPlace(t testing.TB, s *postgres.Server) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var many []any
-	for i := range *instances - *runs**resources {
-		var instance map[string]any
-		if err := json.Unmarshal(one, &instance); err != nil {
-			t.Fatal(err)
+	for i := range others() {
+		var many []any
+		for k := range *resources {
+			var instance map[string]any
+			if err := json.Unmarshal(one, &instance); err != nil {
+				t.Fatal(err)
+			}
+			instance["index_key"] = k
+			instance["attributes"].(map[string]any)["name"] = fmt.Sprintf("other-%d-%d", i, k)
+			many = append(many, instance)
 		}
-		instance["index_key"] = i
-		instance["attributes"].(map[string]any)["name"] = fmt.Sprint("other-", i)
-		many = append(many, instance)
+		all = append(all, map[string]any{"module": fmt.Sprintf("module.others[%d]", i), "mode": "managed", "type": "sim_thing", "name": "t", "provider": first["provider"], "instances": many})
 	}
-	doc["resources"] = append(all, map[string]any{"module": "module.others", "mode": "managed", "type": "sim_thing", "name": "t", "provider": first["provider"], "instances": many})
+	doc["resources"] = all
 	doc["serial"] = doc["serial"].(float64) + 1
 	text, err := json.Marshal(doc)
 	if err != nil {

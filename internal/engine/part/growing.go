@@ -26,7 +26,6 @@ type Growing struct {
 func (g *Growing) add(found *state.State, err error) bool {
 	if err != nil {
 		g.Report(diag.Errorf("Error reading the state", "%s", diag.Sentence(err)))
-		return false
 	}
 	if found == nil || len(found.Resources) == 0 {
 		return false

@@ -148,7 +148,7 @@ func (p *Part) region(b *blocks.Resource, t addr.Target) blocks.Region {
 func (p *Part) addTwins(r blocks.Region, t addr.Target) {
 	for _, in := range twins(r.In) {
 		switch {
-		case t.Resource == nil || t.Key == addr.NoKey:
+		case t.Key == addr.NoKey:
 			p.known[blockOf(r.Block)] = true
 			if in != r.In {
 				p.addRegion(blocks.Region{Block: r.Block, In: in})
@@ -214,7 +214,7 @@ func twinKeys(key addr.Key) []addr.Key {
 
 // covers reports whether the objects of an instance were read, if there are any. p.mu is held.
 func (p *Part) covers(a addr.Instance) bool {
-	if p.has[state.Subject{Kind: state.WholeState}] || p.targets.Selects(a) || p.has[state.InstanceSubject(a)] || p.has[allOf(a.Abs())] {
+	if p.targets.Selects(a) || p.has[state.InstanceSubject(a)] || p.has[allOf(a.Abs())] {
 		return true
 	}
 	return p.coversWithin(a.Config(), a.Module)
@@ -402,7 +402,6 @@ func (p *Part) follow(found *state.State) []state.Subject {
 				down = append(down, block)
 			}
 			if !p.known[used] {
-				p.known[used] = true
 				need[within(used, addr.RootInstance)] = true
 			}
 		}

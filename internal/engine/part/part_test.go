@@ -22,11 +22,20 @@ import (
 
 func compile(t *testing.T, main, module string) *blocks.Config {
 	t.Helper()
-	tree, diags := (&config.Loader{FS: fstest.MapFS{"main.tf": {Data: []byte(main)}, "m/main.tf": {Data: []byte(module)}}}).Load(".")
+	return compileFiles(t, map[string]string{"main.tf": main, "m/main.tf": module})
+}
+
+func compileFiles(t *testing.T, files map[string]string) *blocks.Config {
+	t.Helper()
+	dir := fstest.MapFS{}
+	for name, text := range files {
+		dir[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	tree, diags := (&config.Loader{FS: dir}).Load(".")
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	cfg, diags := blocks.Compile(tree, blockstest.Schemas{"name": {Type: cty.DynamicPseudoType, Optional: true}})
+	cfg, diags := blocks.Compile(tree, blockstest.Schemas{"made": {Type: cty.String, Computed: true}, "name": {Type: cty.DynamicPseudoType, Optional: true}})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -102,8 +111,29 @@ func TestFirst(t *testing.T) {
 		`module.m["a"]`:          {`all module.m["a"].t.x`, "all t.net"},
 		"module.m":               {"all module.m.t.x everywhere", "all t.net"},
 		"module.one":             {"all module.one.t.x", "all module.one[0].t.x", "all module.one[0].t.y"},
+		"module.m.t.x[0]":        {"all module.m.t.x everywhere", "all t.net"},
 		`module.m["b"].t.y["k"]`: {`all module.m["b"].t.x`, "all t.net", `module.m["b"].t.y["k"]`},
 		"t.last":                 {"all module.m.t.x everywhere", "all module.m.t.y everywhere", "all t.net"},
+	} {
+		_, first := New(cfg, []addr.Target{target(t, text)}, plan.Normal, nil)
+		if diff := cmp.Diff(want, keys(first.Subjects)); diff != "" {
+			t.Errorf("%s: want(-) got(+):\n%s", text, diff)
+		}
+	}
+}
+
+// TestFirstBelow reads the objects of modules in modules.
+func TestFirstBelow(t *testing.T) {
+	cfg := compileFiles(t, map[string]string{
+		"main.tf":   "resource \"t\" \"net\" {}\nephemeral \"t\" \"e\" { name = t.net.id }\nmodule \"n\" {\n source = \"./n\"\n count = 1\n net = t.net.id\n depends_on = [ephemeral.t.e]\n}\n",
+		"n/main.tf": "variable \"net\" {}\nmodule \"o\" {\n source = \"../m\"\n for_each = toset([\"a\"])\n net = var.net\n}\n",
+		"m/main.tf": inner,
+	})
+	for text, want := range map[string][]string{
+		"module.n": {"all module.n.module.o.t.x everywhere", "all t.net"},
+		`module.n[0].module.o.t.y["k"]`: {
+			"all module.n.module.o.t.x within module.n", "all module.n.module.o.t.x within module.n[0]", "all module.n.module.o.t.y within module.n", "all t.net",
+		},
 	} {
 		_, first := New(cfg, []addr.Target{target(t, text)}, plan.Normal, nil)
 		if diff := cmp.Diff(want, keys(first.Subjects)); diff != "" {
@@ -116,6 +146,7 @@ func TestFirst(t *testing.T) {
 type shelf struct {
 	*state.State
 	asked []string
+	sent  map[string]int // how often objects were read
 	err   error
 }
 
@@ -138,6 +169,10 @@ func (s *shelf) fetch(_ context.Context, p state.Part, keep func(addr.Instance) 
 				is = is || x == state.Subject{Kind: state.Dependents, Addr: u.String()}
 			}
 			if is && keep(a) {
+				if s.sent == nil {
+					s.sent = map[string]int{}
+				}
+				s.sent[a.String()]++
 				out.SetObject(addr.Object{Instance: a}, in.Current, in.Provider)
 			}
 		}
@@ -182,6 +217,81 @@ func TestDependents(t *testing.T) {
 	s.err = errors.New("lost")
 	if _, err := p.Dependents(t.Context(), []addr.ConfigResource{instance(t, "t.q").Config()}, false); !errors.Is(err, s.err) {
 		t.Errorf("got %v, want %v", err, s.err)
+	}
+}
+
+// TestDependentsOfRead reads the dependents of objects that were read before, and nothing twice.
+func TestDependentsOfRead(t *testing.T) {
+	cfg := compile(t, network, inner)
+	s := &shelf{State: state.New()}
+	s.put(t, "t.a")
+	s.put(t, "t.mid", "t.a")
+	s.put(t, "t.user", "t.mid", "t.z")
+	s.put(t, "t.last", "t.user", "t.mid", "t.z")
+	p, _ := New(cfg, []addr.Target{target(t, "t.mid")}, plan.Normal, s.fetch)
+	first := state.New()
+	first.SetObject(addr.Object{Instance: instance(t, "t.mid")}, s.Object(addr.Object{Instance: instance(t, "t.mid")}), addr.ProviderConfig{})
+	if _, err := p.Follow(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	found, err := p.Dependents(t.Context(), []addr.ConfigResource{instance(t, "t.a").Config()}, false)
+	if got, want := names(found), "t.last t.user"; got != want || err != nil {
+		t.Errorf("dependents: got %q, %v, want %q", got, err, want)
+	}
+	for a, n := range s.sent {
+		if n > 1 {
+			t.Errorf("%s: got it %d times, want it once", a, n)
+		}
+	}
+	if got, want := len(slices.Compact(slices.Clone(s.asked))), len(s.asked); got != want {
+		t.Errorf("subjects: got %v, want each once", s.asked)
+	}
+}
+
+// TestDeclaredDependents reads what depends on blocks by the configuration if that was asked for once, and not
+// before.
+func TestDeclaredDependents(t *testing.T) {
+	cfg := compile(t, network, inner)
+	block := func(text string) []addr.ConfigResource { return []addr.ConfigResource{instance(t, text).Config()} }
+	s := &shelf{State: state.New()}
+	s.put(t, "t.rec", "t.many")
+	p, _ := New(cfg, []addr.Target{target(t, "t.other")}, plan.Normal, s.fetch)
+	dependents := func(of []addr.ConfigResource, declared bool, want string, asked ...string) {
+		t.Helper()
+		s.asked = nil
+		found, err := p.Dependents(t.Context(), of, declared)
+		if names(found) != want || err != nil {
+			t.Errorf("dependents of %v: got %q, %v, want %q", of, names(found), err, want)
+		}
+		if diff := cmp.Diff(asked, s.asked); diff != "" {
+			t.Errorf("dependents of %v: want(-) got(+):\n%s", of, diff)
+		}
+	}
+	dependents(nil, true, "")
+	dependents(block("module.one.t.x"), false, "", "on module.one.t.x")
+	dependents(block("t.gone"), true, "", "on t.gone")
+	dependents(block("module.gone.t.x"), false, "", "on module.gone.t.x")
+	dependents(block("t.net"), false, "t.rec", "all module.m.t.x everywhere", "all module.m.t.y everywhere", "all t.last everywhere", "all t.many everywhere",
+		"on module.m.t.x", "on module.m.t.y", "on t.last", "on t.many", "on t.net", "on t.rec")
+}
+
+// TestFollowKnown reads nothing for dependencies on blocks of which the beginning was read.
+func TestFollowKnown(t *testing.T) {
+	cfg := compile(t, network, inner)
+	for _, row := range []struct{ targets, object, uses string }{
+		{"t.other t.last", "t.last", "t.other"},
+		{"t.many", "t.many[0]", "t.net"},
+	} {
+		s := &shelf{State: state.New()}
+		s.put(t, row.object, row.uses)
+		var targets []addr.Target
+		for _, text := range strings.Fields(row.targets) {
+			targets = append(targets, target(t, text))
+		}
+		p, _ := New(cfg, targets, plan.Normal, s.fetch)
+		if _, err := p.Follow(t.Context(), s.State); err != nil || len(s.asked) > 0 {
+			t.Errorf("%s: got %v, %v, want nothing read", row.targets, s.asked, err)
+		}
 	}
 }
 
@@ -339,6 +449,31 @@ func TestRelied(t *testing.T) {
 	}
 }
 
+// TestReliedUnreadable reads subjects without instances, and of a whole state none.
+func TestReliedUnreadable(t *testing.T) {
+	cfg := compile(t, network, inner)
+	s := &shelf{State: state.New()}
+	p, _ := New(cfg, []addr.Target{target(t, "t.last")}, plan.Normal, s.fetch)
+	relied := func(of state.Subject, want ...string) {
+		t.Helper()
+		s.asked = nil
+		if _, err := p.Relied(t.Context(), &state.Scope{Relied: map[state.Subject]state.RowSet{of: nil}}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, s.asked); diff != "" {
+			t.Errorf("%s: want(-) got(+):\n%s", of.Key(), diff)
+		}
+	}
+	relied(state.Subject{Kind: state.OneInstance, Addr: "module.m"}, "module.m")
+	relied(state.Subject{Kind: state.OneInstance, Addr: "["}, "[")
+	relied(state.Subject{Kind: state.AllInstances, Addr: `module.m["a"].t.x`})
+	p.LookAll(true)
+	if _, _, err := p.Again(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	relied(state.Subject{Kind: state.Dependents, Addr: "t.net"})
+}
+
 // TestGrowing adds objects that were read later to all states of an attempt.
 func TestGrowing(t *testing.T) {
 	cfg := compile(t, network, inner)
@@ -378,6 +513,16 @@ func TestGrowing(t *testing.T) {
 		if holds(g, map[bool]string{true: "", false: "t.user"}[action == plan.Update]); g.Missed(t.Context()) {
 			t.Error("got another attempt, want none")
 		}
+	}
+
+	g, _ = attempt()
+	stored, base := *g.Stored, state.New()
+	g.Plan.Base = base
+	if g.Part.LookAll(true); !g.Missed(t.Context()) {
+		t.Error("got no other attempt, want one")
+	}
+	if holds(g, "t.other t.user"); names(stored)+names(base) != "" {
+		t.Errorf("states from before: got %q and %q, want them as they were", names(stored), names(base))
 	}
 
 	g, _ = attempt()
@@ -422,8 +567,10 @@ func TestSuffices(t *testing.T) {
 	if Suffices(cfg, st) {
 		t.Error("with a computed value: got true, want false")
 	}
-	if !Possible(cfg) {
-		t.Error("a configuration without computed ephemeral attributes: got false, want true")
+	for body, want := range map[string]bool{"": true, "lifecycle { ephemeral_attributes = [made] }": false} {
+		if got := Possible(compile(t, network+"resource \"t\" \"mine\" {\n"+body+"\n}\n", inner)); got != want {
+			t.Errorf("a configuration with %q: got %t, want %t", body, got, want)
+		}
 	}
 }
 

@@ -33,8 +33,9 @@ type Record struct {
 	changed bool
 }
 
+// objectKey has the address as a text: to parse ten thousand addresses would take longer than most commands.
 type objectKey struct {
-	object addr.Instance
+	object string
 	op     event.Op
 }
 
@@ -70,7 +71,7 @@ func typeOf(object addr.Instance, op event.Op) typeKey {
 func (r *Record) Expected(object addr.Instance, op event.Op) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if d, ok := r.objects[objectKey{object, op}]; ok {
+	if d, ok := r.objects[objectKey{object.String(), op}]; ok {
 		return d
 	}
 	if m, ok := r.types[typeOf(object, op)]; ok {
@@ -89,7 +90,7 @@ func (r *Record) Took(object addr.Instance, op event.Op, d time.Duration) {
 	kind := typeOf(object, op)
 	r.types[kind] = r.types[kind].with(d)
 	r.all = r.all.with(d)
-	key := objectKey{object, op}
+	key := objectKey{object.String(), op}
 	before, known := r.objects[key]
 	if known {
 		d = (before + d) / 2
@@ -149,7 +150,7 @@ func (r *Record) Encode() ([]byte, error) {
 		}
 	}
 	for k, d := range r.objects {
-		doc.Objects = append(doc.Objects, objectEntry{k.object.String(), k.op, d.Milliseconds()})
+		doc.Objects = append(doc.Objects, objectEntry{k.object, k.op, d.Milliseconds()})
 	}
 	slices.SortFunc(doc.Objects, func(a, b objectEntry) int {
 		return cmp.Or(cmp.Compare(b.Millis, a.Millis), strings.Compare(a.Object, b.Object), cmp.Compare(a.Operation, b.Operation))
@@ -178,9 +179,8 @@ func Decode(stored []byte) *Record {
 		}
 	}
 	for _, e := range doc.Objects[:min(len(doc.Objects), maxObjects)] {
-		object, err := addr.ParseInstance(e.Object)
-		if d, usable := duration(float64(e.Millis)); err == nil && usable {
-			r.objects[objectKey{object, e.Operation}] = d
+		if d, usable := duration(float64(e.Millis)); usable {
+			r.objects[objectKey{e.Object, e.Operation}] = d
 		}
 	}
 	return r

@@ -99,7 +99,8 @@ func (x *comparison) read(name string) error {
 		the := func(string) state.Subject { return s }
 		switch s.Kind {
 		case state.AllWithin:
-			err = x.rows(the, `SELECT '', address, deposed, version, run FROM mayfly.objects WHERE workspace = $1 AND block = $2 AND ($3 = '' OR starts_with(address, $3 || '.'))`, s.Addr, s.Within)
+			where, args := blocksWithin([]string{s.Addr}, s.Within)
+			err = x.rows(the, `SELECT '', address, deposed, version, run FROM mayfly.objects WHERE `+where, args...)
 		case state.WholeState:
 			err = x.rows(the, `SELECT '', address, deposed, version, run FROM mayfly.objects WHERE workspace = $1`)
 		}

@@ -16,6 +16,13 @@ import (
 
 var _ store.PartReader = (*manager)(nil)
 
+// spans are the indexes for objects of a block, and for all, within a module instance. Addresses are compared
+// by bytes, whatever the collation of the database.
+const spans = `
+DROP INDEX mayfly.objects_of_block;
+CREATE INDEX objects_of_block ON mayfly.objects (workspace, block text_pattern_ops, address text_pattern_ops);
+CREATE INDEX objects_within ON mayfly.objects (workspace, address text_pattern_ops);`
+
 // ReadPart implements store.PartReader.
 func (m *manager) ReadPart(ctx context.Context, part state.Part) (*state.File, error) {
 	return m.readState(ctx, func(t *tx) (*state.File, error) {
@@ -96,7 +103,8 @@ func (t *tx) objects(workspace int64, part state.Part) (*state.State, error) {
 		}
 	}
 	for in, blocks := range within {
-		if err := t.eachObject(st, `workspace = $1 AND block = ANY($2) AND ($3 = '' OR starts_with(address, $3 || '.'))`, workspace, pq.StringArray(blocks), in); err != nil {
+		where, args := blocksWithin(blocks, in)
+		if err := t.eachObject(st, where, append([]any{workspace}, args...)...); err != nil {
 			return nil, err
 		}
 	}
@@ -126,7 +134,12 @@ func readTargets(t *tx, workspace int64, targets []addr.Target, addresses map[st
 			}
 		default:
 			others = append(others, x)
-			if err := t.eachObject(found, `workspace = $1 AND starts_with(address, $2) AND starts_with(block, $3)`, workspace, prefix, x.Module.Module().String()+"."); err != nil {
+			where, args := beginning("workspace = $1", nil, "address", prefix)
+			if !keyed { // with and without a key
+				where, args = beginning("workspace = $1", nil, "address", prefix+".", prefix+"[")
+				where, args = beginning(where, args, "block", x.Module.Module().String()+".")
+			}
+			if err := t.eachObject(found, where, append([]any{workspace}, args...)...); err != nil {
 				return nil, err
 			}
 		}
@@ -138,6 +151,28 @@ func readTargets(t *tx, workspace int64, targets []addr.Target, addresses map[st
 		}
 	}
 	return found, nil
+}
+
+// blocksWithin returns the condition for the objects of blocks within a module instance, "" for the root
+// module, in the workspace $1. args are its other parameters.
+func blocksWithin(blocks []string, in string) (where string, args []any) {
+	where, args = `workspace = $1 AND block = ANY($2)`, []any{pq.StringArray(blocks)}
+	if in == "" {
+		return where, args
+	}
+	return beginning(where, args, "address", in+".")
+}
+
+// beginning adds the condition that a column begins with one of the prefixes. args are the parameters from $2
+// on. Unlike starts_with, which servers before version 15 compare with each row, an index answers it.
+func beginning(where string, args []any, column string, prefixes ...string) (string, []any) {
+	var either []string
+	for _, p := range prefixes {
+		last, n := len(p)-1, len(args)+2
+		either = append(either, fmt.Sprintf("%s ~>=~ $%d AND %s ~<~ $%d", column, n, column, n+1))
+		args = append(args, p, p[:last]+string(p[last]+1))
+	}
+	return where + " AND (" + strings.Join(either, " OR ") + ")", args
 }
 
 // keyedPart returns how the addresses of objects in a module begin, as far as all its steps have keys, with
