@@ -101,7 +101,7 @@ func (d *dues) apply(branch *design) *act {
 	case 2:
 		a.diesIn, a.lease = 1+r.IntN(4), 3*time.Second // for which a dead run tries to store its results
 	case 3:
-		a.lapsesIn, a.freed = 1+r.IntN(3), r.IntN(2) == 0
+		a.lapsesIn, a.freed, a.whole = 1+r.IntN(3), r.IntN(2) == 0, false
 	}
 	a.what = fmt.Sprintf("apply (mode %d) targets %v excludes %v replacing %v, failing %d%%, dying in %d, lapsing in %d (freed: %v)", a.mode, a.targets, a.exclude, a.replace, a.failing, a.diesIn, a.lapsesIn, a.freed)
 	return a
@@ -244,7 +244,8 @@ func (d *dues) keep(a *act) {
 			if len(after.due(a.design, c.Addr, a.now, false)) > 0 {
 				d.sum["due after them"]++
 			}
-			if changed := c.Action != plan.NoOp && c.Deposed == addr.Current; changed && (u.marked || !u.valid) {
+			// What is destroyed after the step marks it as one that has read it.
+			if changed := c.Action != plan.NoOp && c.Deposed == addr.Current; changed && (u.object || !u.valid) {
 				d.t.Errorf("%s is due although the run %d has changed it and has succeeded", c.Addr, a.number)
 			}
 		}
@@ -352,12 +353,14 @@ func (d *dues) stock() *stock {
 	}, `SELECT unit, reads FROM mayfly.units`+in)
 	d.rows(func(scan func(...any) error) error {
 		var name string
-		err := scan(&name)
+		var object bool
+		err := scan(&name, &object)
 		if _, parses := addr.ParseInstance(name); parses == nil {
 			of(name).marked = true
+			of(name).object = of(name).object || object
 		}
 		return err
-	}, `SELECT unit FROM mayfly.due`+in)
+	}, `SELECT unit, kind = 'object' FROM mayfly.due`+in)
 	for name := range s.units {
 		if strings.HasPrefix(name, "data.") || strings.Contains(name, ".data.") {
 			delete(s.units, name)

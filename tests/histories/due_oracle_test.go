@@ -111,6 +111,7 @@ type unit struct {
 	reads   []string
 	seen    hashes // of the run that has written the record
 	marked  bool
+	object  bool // one of the marks is for the object itself
 	telling bool // its rows say that it is due
 }
 
