@@ -53,7 +53,7 @@ var programsRules = map[string]rule{
 	"tests/interop": {may: []string{"tests/internal/..."}, why: "other engines are compared with the program, not with its packages"},
 	"tests/claims":  {why: "runs that share a state meet in its rows and in the world, and show there from outside"},
 	"tests/histories": {
-		may: []string{".", "addr", "diag", "engine/edit", "plan", "provider", "provider/plugin", "state", "state/store", "stores/postgres", "values/value"},
+		may: []string{".", "addr", "diag", "engine/edit", "language/eval/blockhash", "language/eval/blocks", "language/lang/funcs", "plan", "provider", "provider/plugin", "state", "state/store", "stores/postgres", "values/schema", "values/value"},
 		why: "hundreds of runs at the same time are runs of the library, in one process with the provider",
 	},
 	"tests/kill":            {may: []string{"tests/internal/..."}, why: "what survives a killed process shows from outside only"},

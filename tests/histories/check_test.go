@@ -84,10 +84,12 @@ func (h *history) check() {
 	h.checkSequential(versions)
 	h.w.mu.Unlock()
 	h.checkState(versions)
+	h.checkOutputs()
 	last := h.whole(99)
 	h.carry(last)
 	h.carry(h.whole(99))
 	h.checkWorld(last)
+	h.checkLastOutputs(last)
 }
 
 // expected are the errors of a run whose connection always comes back in time.
@@ -337,6 +339,59 @@ func (h *history) checkWorld(last *run) {
 		}
 		if _, by := content(in.Current); by != last.number {
 			h.t.Errorf("got %s as the run %d has made it, want the last run", i, by)
+		}
+	}
+}
+
+// outputs returns the outputs of the state: the runs that have made objects, by name.
+func (h *history) outputs() map[string]map[string]int {
+	h.t.Helper()
+	out := map[string]map[string]int{}
+	for name, o := range h.read().Outputs {
+		v, err := o.Value.Unmarked()
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		out[name] = map[string]int{}
+		for pair := range strings.SplitSeq(v.AsString(), ",") {
+			if object, by, is := strings.Cut(pair, "="); is {
+				out[name][object] = number(by)
+			}
+		}
+	}
+	return out
+}
+
+// checkOutputs checks that outputs say of objects what the state has. A run that dies, or loses its lease,
+// may not have come to its turn.
+func (h *history) checkOutputs() {
+	h.t.Helper()
+	if h.lease <= lease || slices.ContainsFunc(h.runs, (*run).isDead) {
+		return
+	}
+	state := h.stored()
+	for output, says := range h.outputs() {
+		for name, by := range says {
+			if now, is := state[name]; is && now != by {
+				h.t.Errorf("got the output %s for %s as the run %d has made it, want the run %d, as in the state", output, name, by, now)
+			}
+		}
+	}
+}
+
+// checkLastOutputs checks the outputs after a run that has applied the whole configuration.
+func (h *history) checkLastOutputs(last *run) {
+	h.t.Helper()
+	got := h.outputs()
+	for i := 0; i < len(h.shape.blocks); i += 2 {
+		want := map[string]int{}
+		for k, name := range h.shape.names(i) {
+			if k < last.commit.count(i) {
+				want[name] = last.number
+			}
+		}
+		if !maps.Equal(got[fmt.Sprint("o", i)], want) {
+			h.t.Errorf("got the output o%d with %v, want %v", i, got[fmt.Sprint("o", i)], want)
 		}
 	}
 }

@@ -258,26 +258,9 @@ func nameOf(a addr.Instance) string {
 
 // TestHistories carries out random histories.
 func TestHistories(t *testing.T) {
-	histories := 12
-	if text := os.Getenv("MAYFLY_TEST_HISTORIES"); text != "" {
-		var err error
-		if histories, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var err error
-	first := mathrand.Uint64N(1 << 32)
-	if text := os.Getenv("MAYFLY_TEST_HISTORY_SEED"); text != "" {
-		if first, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
+	histories, first := seeds(t, 12)
 	s := server.Start(t)
-	db, err := sql.Open("postgres", s.URL(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := opened(t, s)
 	var restarts sync.RWMutex
 	sum := map[string]int{}
 	var mu sync.Mutex

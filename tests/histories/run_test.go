@@ -25,9 +25,13 @@ type run struct {
 	number  int
 	seed    uint64
 	commit  commit
+	design  *design // in place of the commit
 	targets []string
+	exclude []string
 	replace []string
 	remove  string // an address that is taken out of the state, in place of an apply
+	// command is carried out in place of an apply.
+	command func(op *mayfly.Operation) diag.List
 	mode    plan.Mode
 	wait    time.Duration
 	lease   time.Duration
@@ -36,7 +40,10 @@ type run struct {
 	// In an operation, counted from 1: it dies, and stands still for some time. 0 for none.
 	diesIn, freezesIn int
 	freezes           time.Duration
-	cuts              []tcpproxy.Cut
+	// In an operation, too, its lease lapses, and a person may free it.
+	lapsesIn int
+	freed    bool
+	cuts     []tcpproxy.Cut
 
 	meeting *meeting      // with runs of other machines, before it claims; nil for none
 	dead    chan struct{} // closed when it dies
@@ -238,38 +245,68 @@ func (h *history) carryOut(r *run, s *postgres.Store) diag.List {
 		return diag.Errorf("No manager", "%s", err)
 	}
 	dir := h.t.TempDir()
-	for name, text := range r.commit.files() {
-		filetest.Write(h.t, dir+"/"+name, text)
-	}
-	p, diags := mayfly.Open(context.Background(), mayfly.Options{
-		Dir: dir, WorkDir: dir, Launcher: launcher{r, h}, Parallelism: 1 + int(r.seed%4),
-		State: mayfly.StateOptions{Store: &manager{m.(several), h.w, r}, Workspace: h.workspace},
-	})
+	p, diags := h.open(r, dir, &manager{m.(several), h.w, r})
 	if diags.HasErrors() {
 		return diags
 	}
 	defer p.Close()
-	op, diags := p.Begin(context.Background(), fmt.Sprint("run ", r.number), mayfly.BeginOptions{Locking: store.Locking{LockTimeout: r.wait}})
+	opt := h.options(r)
+	begin := mayfly.BeginOptions{Locking: store.Locking{LockTimeout: r.wait}}
+	if r.remove == "" && r.command == nil {
+		begin.For = &opt
+	}
+	op, diags := p.Begin(context.Background(), fmt.Sprint("run ", r.number), begin)
 	if diags.HasErrors() {
 		return diags
 	}
-	if r.remove != "" {
+	switch {
+	case r.command != nil:
+		diags = h.patiently(r, func() diag.List {
+			if diags := op.Reread(context.Background()); diags.HasErrors() {
+				return diags
+			}
+			return r.command(op)
+		})
+	case r.remove != "":
 		diags = h.removal(r, op)
-	} else {
-		diags = h.change(r, op)
+	default:
+		diags = h.change(r, op, opt)
 	}
 	return append(diags, op.End()...)
 }
 
-// change applies, with another plan if one is stale.
-func (h *history) change(r *run, op *mayfly.Operation) (diags diag.List) {
+// open opens the configuration of a run in a directory, with the state of a store.
+func (h *history) open(r *run, dir string, m store.Manager) (*mayfly.Project, diag.List) {
+	files := r.commit.files()
+	if r.design != nil {
+		files = r.design.files()
+	}
+	for name, text := range files {
+		filetest.Write(h.t, dir+"/"+name, text)
+	}
+	return mayfly.Open(context.Background(), mayfly.Options{
+		Dir: dir, WorkDir: dir, Launcher: launcher{r, h}, Parallelism: 1 + int(r.seed%4),
+		State: mayfly.StateOptions{Store: m, Workspace: h.workspace},
+	})
+}
+
+// options returns the options of a run's plans.
+func (h *history) options(r *run) mayfly.PlanOptions {
 	opt := mayfly.PlanOptions{Mode: r.mode}
 	for _, text := range r.targets {
 		opt.Targets = append(opt.Targets, parsed(h.t, addr.ParseTarget, text))
 	}
+	for _, text := range r.exclude {
+		opt.Excludes = append(opt.Excludes, parsed(h.t, addr.ParseTarget, text))
+	}
 	for _, text := range r.replace {
 		opt.ForceReplace = append(opt.ForceReplace, parsed(h.t, addr.ParseInstance, text))
 	}
+	return opt
+}
+
+// change applies, with another plan if one is stale.
+func (h *history) change(r *run, op *mayfly.Operation, opt mayfly.PlanOptions) (diags diag.List) {
 	for range plansMost {
 		planned, diags := op.Plan(context.Background(), opt)
 		if diags.HasErrors() || r.isDead() {
@@ -353,6 +390,7 @@ type several interface {
 	store.Claimer
 	store.Recoverer
 	store.Unfinisher
+	store.PartReader
 }
 
 // manager notes the acknowledged results of a run.
@@ -402,6 +440,14 @@ func (j *journal) Enqueue(id uint64, changes ...state.ObjectChange) (wait func()
 		}
 		return err
 	}
+}
+
+// Settle implements state.Settler.
+func (j *journal) Settle(instances ...addr.Instance) { j.Run.(state.Settler).Settle(instances...) }
+
+// TakeTurn implements state.Turner.
+func (j *journal) TakeTurn(ctx context.Context, subjects []state.Subject, evaluate func(*state.State) state.Evaluated) error {
+	return j.Run.(state.Turner).TakeTurn(ctx, subjects, evaluate)
 }
 
 // acked notes results that are durable.

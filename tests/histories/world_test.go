@@ -126,6 +126,8 @@ func (c *child) ApplyResource(ctx context.Context, req provider.ApplyRequest) (p
 		c.kill(c.run)
 	case c.freezesIn:
 		c.proxy.Freeze(c.freezes)
+	case c.lapsesIn:
+		c.lapseIn(c.run)
 	}
 	carried := true
 	select {

@@ -337,8 +337,8 @@ var edits = []edit{
 
 	// Modules.
 	{name: "argument of a call", old: "fixed      = \"f\"", new: "fixed      = \"g\"", want: "module.m.resource.sim_thing.fixed module.m.var.fixed"},
-	{name: "element of a call", old: "{ q = \"v\" }", new: "{ q = \"w\" }", want: "module.m module.m.output.out module.m.resource.sim_thing.in module.m.var.in output.o resource.sim_thing.b"},
-	{name: "literal in for_each behind each.value", old: "{ q = \"v\" }", new: "{ q = \"v\", r = \"v\" }", want: "module.m module.m.output.out module.m.resource.sim_thing.in module.m.var.in output.o resource.sim_thing.b"},
+	{name: "element of a call", old: "{ q = \"v\" }", new: "{ q = \"w\" }", want: "module.m module.m.output.out module.m.resource.sim_thing.in module.m.var.in output.keys output.o resource.sim_thing.b"},
+	{name: "literal in for_each behind each.value", old: "{ q = \"v\" }", new: "{ q = \"v\", r = \"v\" }", want: "module.m module.m.output.out module.m.resource.sim_thing.in module.m.var.in output.keys output.o resource.sim_thing.b"},
 	{name: "call without repetition", old: "  for_each   = { q = \"v\" }\n  in         = each.value\n", new: "  in         = \"v\"\n", set: func(s *setting) {
 		s.files["main.tf"] = strings.NewReplacer("module.m[\"q\"]", "module.m", "{ for k, x in module.m : k => x.other }", "module.m.other").Replace(s.files["main.tf"])
 	}, want: "module.m module.m.output.other module.m.output.out module.m.resource.sim_thing.fixed module.m.resource.sim_thing.in module.m.var.fixed module.m.var.in module.m.var.unset output.keys output.o resource.sim_thing.b"},

@@ -190,7 +190,7 @@ type filler struct {
 func (f *filler) link(k key) { f.links = append(f.links, f.id(k)) }
 
 // follow adds the edges of a node: links to the nodes whose hashes enter its own, and the forms of
-// resources and calls, whose values are stored.
+// resources, whose values are stored, and calls.
 func (f *filler) follow(edges func(func(blocks.Edge) bool)) {
 	for e := range edges {
 		if e.Role&blocks.Triggering == 0 {
@@ -216,6 +216,7 @@ func (f *filler) enter(e blocks.Edge) {
 			f.link(key{node: to, part: around})
 			return
 		}
+		f.link(key{node: to}) // which instances there are is not among the objects that are read
 		f.readForm(to.Address(), to.Repeat)
 	default:
 		f.link(key{node: e.To})

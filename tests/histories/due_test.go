@@ -1,0 +1,75 @@
+package histories
+
+import (
+	"fmt"
+	mathrand "math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	server "github.com/mayfly-iac/mayfly/internal/testing/postgres"
+)
+
+// seeds returns a number of histories and the seed of the first, which the environment may give.
+func seeds(t *testing.T, histories int) (count int, first uint64) {
+	t.Helper()
+	first = mathrand.Uint64N(1 << 32)
+	for name, set := range map[string]func(string) error{
+		"MAYFLY_TEST_HISTORIES":    func(text string) (err error) { histories, err = strconv.Atoi(text); return err },
+		"MAYFLY_TEST_HISTORY_SEED": func(text string) (err error) { first, err = strconv.ParseUint(text, 10, 64); return err },
+	} {
+		if text := os.Getenv(name); text != "" {
+			if err := set(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return histories, first
+}
+
+// TestDue has random runs and commands change a state. After each, everything that a full plan without
+// refreshing finds to do is due, or has read something that the plan alters.
+func TestDue(t *testing.T) {
+	histories, first := seeds(t, 6)
+	s := server.Start(t)
+	db := opened(t, s)
+	sum := map[string]int{}
+	var mu sync.Mutex
+	t.Run("all", func(t *testing.T) {
+		for i := range histories {
+			t.Run(fmt.Sprint("seed ", first+uint64(i)), func(t *testing.T) {
+				t.Parallel()
+				d := newDues(t, s, db, first+uint64(i))
+				defer d.end()
+				first := d.one("whole apply", d.branches[0])
+				first.whole = true
+				d.carryOutActs([]*act{first})
+				for range 8 {
+					if d.step(); t.Failed() {
+						break
+					}
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				for what, n := range d.sum {
+					sum[what] += n
+				}
+			})
+		}
+	})
+	t.Logf("in %d histories: %v", histories, sum)
+}
+
+// end ends the calls of dead runs, and reports a history that has failed.
+func (d *dues) end() {
+	close(d.w.over)
+	d.all.Wait()
+	if d.t.Failed() {
+		d.t.Log(strings.Join(d.log, "\n"))
+		for n, b := range d.branches {
+			d.t.Logf("branch %d:\n%s", n, b.files()["main.tf"])
+		}
+	}
+}
