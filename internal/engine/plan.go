@@ -63,8 +63,8 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 // attempt makes a plan. Which replacements have to be deferred as a whole is known at the end, and then
 // another attempt defers them from the start.
 func (e *Engine) attempt(ctx context.Context, req PlanRequest) *planner {
-	common := &attempts{seeds: map[addr.Instance]*plan.Deferral{}}
-	if req.AllowDeferral || req.Part != nil {
+	common := &attempts{seeds: map[addr.Instance]*plan.Deferral{}, left: map[addr.Instance]struct{}{}}
+	if req.AllowDeferral || req.Part != nil || len(req.Excludes) > 0 && anyTriggers(req.Config) {
 		common.reads = &object.Reads{}
 	}
 	for {
@@ -141,11 +141,11 @@ func (p *planner) makePlan() (again bool) {
 		}
 	}
 	pool.Wait()
-	if p.deferral.settle() {
+	if p.restrict.settle() || p.deferral.settle() {
 		return true
 	}
 	planActions(p)
-	if p.deferral.again && !p.run.Diags.HasErrors() {
+	if p.restrict.settle() || p.deferral.again && !p.run.Diags.HasErrors() {
 		return true
 	}
 	p.imports.check()

@@ -31,10 +31,12 @@ type deferrer struct {
 	attempts *attempts
 }
 
-// attempts has the findings that attempts at one plan hand on: each defers more than the one before.
+// attempts has the findings that attempts at one plan hand on: each defers or leaves out more than the one
+// before.
 type attempts struct {
 	seeds map[addr.Instance]*plan.Deferral
-	reads *object.Reads // nil if there is one attempt only: the objects take a quarter of the memory of a plan
+	left  map[addr.Instance]struct{} // see restriction.settle
+	reads *object.Reads              // nil if there is one attempt only: the objects take a quarter of the memory of a plan
 }
 
 // partial reports whether a plan may leave something out, so that outputs, conditions and orphans wait
