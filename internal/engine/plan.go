@@ -154,7 +154,7 @@ func (p *planner) makePlan() (again bool) {
 	p.outputs.finish()
 	p.reportInterrupt()
 	p.collect()
-	if !p.plan.Changed() && !p.run.Diags.HasErrors() {
+	if p.req.Memory.Stalled(p.plan) && !p.run.Diags.HasErrors() {
 		p.deferral.reportStuck(p.deferral.set.Crossed(p.prior, p.deferral.attempts.seeds))
 	}
 	p.restrict.warnUnmatched()
