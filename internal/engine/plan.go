@@ -157,6 +157,7 @@ func (p *planner) makePlan() (again bool) {
 	if p.req.Memory.Stalled(p.plan) && !p.run.Diags.HasErrors() {
 		p.deferral.reportStuck(p.deferral.set.Crossed(p.prior, p.deferral.attempts.seeds))
 	}
+	putBack(p)
 	p.restrict.warnUnmatched()
 	p.run.Report(gone.Forgotten(p.plan))
 	p.run.Report(withheld.TakenOut(p.plan))

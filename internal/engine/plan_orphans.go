@@ -200,7 +200,7 @@ func (or *orphanPlanner) find(resources []addr.AbsResource) (found []*orphan) {
 			}
 			if gone && in.Current != nil {
 				found = append(found, &orphan{obj: addr.Object{Instance: a}, stored: in.Current, provider: in.Provider, leftOut: leftOut})
-			} else if kept && in.Current != nil && !or.planner.req.SkipRefresh && or.planner.selection.Selects(a) {
+			} else if kept && in.Current != nil && !or.planner.req.SkipRefresh && or.planner.selection.Selects(a) && !crosses(or.planner, a, in.Provider.Provider) {
 				found = append(found, &orphan{obj: addr.Object{Instance: a}, stored: in.Current, provider: in.Provider, kept: true})
 			}
 			for _, key := range in.DeposedKeys() {
