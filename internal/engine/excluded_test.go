@@ -43,7 +43,7 @@ resource "sim_thing" "x" {
 }
 
 // TestExcludedUnknownImport leaves out an object whose import block has an identifier that cannot be known, as
-// it refers to what is left out: that is no error, with or without deferral.
+// it refers to what is left out. Neither a plan by itself nor one of several rounds reports it.
 func TestExcludedUnknownImport(t *testing.T) {
 	t.Parallel()
 	for _, deferral := range []bool{false, true} {
