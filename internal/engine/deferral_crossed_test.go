@@ -1,6 +1,11 @@
 package engine_test
 
-import "testing"
+import (
+	"testing"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
+)
 
 // TestReplacementWaitsThroughAction defers a replacement for an object whose keys wait for an update. The
 // update waits, with its action, for an object that waits for the replacement. No plan could go on, unless
@@ -77,4 +82,47 @@ resource "sim_thing" "user" {
 		`sim_thing.user["*"] create instance_count_unknown sim_thing.base sim_thing.old`,
 	).did("update base")
 	w.ok(command{deferral: true}).defers()
+}
+
+// TestCycleBesideOtherChanges has a cycle of deferrals in a run where something else changes in every plan: the
+// round that gets no further names the cycle.
+func TestCycleBesideOtherChanges(t *testing.T) {
+	t.Parallel()
+	text := func(version, count string) string {
+		return `
+resource "sim_thing" "old" {
+  name       = "old"
+  replace_me = "` + version + `"
+}
+resource "sim_thing" "reader" {
+  name = "reader"
+  json = jsonencode(sim_thing.old.id)
+}
+action "sim_note" "a" {
+  count = min(sim_thing.reader.serial, 1)
+  config { name = "noted" }
+}
+resource "sim_thing" "counter" {
+  name = "counter"
+  size = ` + version + `
+  lifecycle {
+    action_trigger {
+      events  = [after_update]
+      actions = [action.sim_note.a[0]]
+    }
+  }
+}
+resource "sim_thing" "counted" {
+  count = ` + count + `
+  name  = "counted"
+  json  = jsonencode(sim_thing.old.id)
+}
+output "never_the_same" { value = uuid() }`
+	}
+	w := newWorld(t, text("1", "1"))
+	w.ok(command{})
+	w.config(text("2", "min(sim_thing.counter.serial, 1)"))
+	memory := rounds.New(time.Now())
+	w.ok(command{deferral: true, memory: memory})
+	w.fails(command{deferral: true, memory: memory}, "Objects wait for each other", "sim_thing.old", "sim_thing.counted[0]")
 }

@@ -110,6 +110,11 @@ func (b *lifeBlock) needs(other *lifeBlock) bool {
 	if b == other {
 		return true
 	}
+	return slices.ContainsFunc(b.refs(), func(o *lifeBlock) bool { return o.needs(other) })
+}
+
+// refs returns the blocks that a block or its action refers to.
+func (b *lifeBlock) refs() []*lifeBlock {
 	refs := []*lifeBlock{b.arg, b.after, b.account}
 	if b.kind != lifeImport || !b.made { // an import block is used up
 		refs = append(refs, b.key)
@@ -117,7 +122,7 @@ func (b *lifeBlock) needs(other *lifeBlock) bool {
 	for _, ref := range b.trigger.refs() {
 		refs = append(refs, *ref)
 	}
-	return slices.ContainsFunc(refs, func(o *lifeBlock) bool { return o != nil && o.needs(other) })
+	return slices.DeleteFunc(refs, func(o *lifeBlock) bool { return o == nil })
 }
 
 // object returns a reference to the first object of a block, for attributes.
@@ -269,6 +274,23 @@ func (b *lifeBlock) names() (out []string) {
 	for k := range b.n {
 		if b.kind != lifeData && b.kind != lifeGone {
 			out = append(out, fmt.Sprintf("n%d-%d", b.i, k))
+		}
+	}
+	return out
+}
+
+// addresses returns the addresses of a block's objects, in the order of their names.
+func (b *lifeBlock) addresses() (out []string) {
+	for k := range b.names() {
+		switch b.kind {
+		case lifeCount, lifeConsumer:
+			out = append(out, fmt.Sprintf("sim_thing.n%d[%d]", b.i, k))
+		case lifeForEach:
+			out = append(out, fmt.Sprintf("sim_thing.n%d[\"%d\"]", b.i, k))
+		case lifeModule:
+			out = append(out, fmt.Sprintf("module.n%d[%d].sim_thing.x", b.i, k))
+		default:
+			out = append(out, b.object())
 		}
 	}
 	return out

@@ -288,7 +288,7 @@ func (l *life) follow(diags diag.List) (replace []string) {
 			}
 		case "Deferred object would not get a value": // its way out is another configuration
 			l.over = true
-		case "Value is no longer available", "Value was not delivered":
+		case "Value is no longer available", "Value was not delivered", "New value was not delivered": // the last one's user was left out
 			for _, m := range replaceOption.FindAllStringSubmatch(d.Detail, -1) {
 				replace = append(replace, m[1]+m[2])
 			}

@@ -129,3 +129,54 @@ moved {
 		})
 	}
 }
+
+// TestDeferredMoveOfAnotherType defers objects that come from another type. They stay where they are in the
+// state until the plan in which their provider converts them: it would take them for its own otherwise.
+func TestDeferredMoveOfAnotherType(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+resource "sim_old" "x" { name = "x" }
+resource "sim_old" "y" { name = "y" }
+resource "sim_old" "z" { name = "z" }`)
+	w.ok(command{})
+	w.rules = `[{"rpc":"PlanResourceChange","name":"z","do":"deferred"}]`
+	w.config(`
+resource "sim_thing" "base" { name = "base" }
+resource "sim_thing" "converted" { name = "z" }
+resource "sim_thing" "many" {
+  for_each = toset([sim_thing.base.id])
+  name     = "x"
+}
+resource "sim_thing" "late" {
+  name = "y"
+  json = jsonencode(keys(sim_thing.many))
+}
+moved {
+  from = sim_old.x
+  to   = sim_thing.many["base-3"]
+}
+moved {
+  from = sim_old.y
+  to   = sim_thing.late
+}
+moved {
+  from = sim_old.z
+  to   = sim_thing.converted
+}`)
+	r := w.ok(command{deferral: true}).defers(
+		"sim_thing.converted no-op resource_config_unknown",
+		"sim_thing.late no-op deferred_prereq sim_thing.many",
+		`sim_thing.many["base-3"] no-op instance_count_unknown sim_thing.base`,
+		`sim_thing.many["*"] create instance_count_unknown sim_thing.base`,
+	).did("create base")
+	if got := r.planLog.Count(simlog.Filter{RPC: "UpgradeResourceState"}); got != 0 {
+		t.Errorf("upgrades: got %d, want none of objects of another type", got)
+	}
+	w.has("sim_old.x", "sim_old.y", "sim_thing.base", "sim_thing.converted")
+	w.rules = ""
+	r = w.ok(command{deferral: true}).defers()
+	if got := r.planLog.Count(simlog.Filter{RPC: "MoveResourceState", Name: "y"}); got != 1 {
+		t.Errorf("conversions of y: got %d, want 1", got)
+	}
+	w.exists("base", "x", "y", "z")
+}

@@ -137,11 +137,11 @@ func (p *planner) makePlan() (again bool) {
 		}
 	}
 	pool.Wait()
-	if p.deferral.settle() {
+	if p.restrict.settle() || p.deferral.settle() {
 		return true
 	}
 	planActions(p)
-	if p.deferral.again && !p.run.Diags.HasErrors() {
+	if p.restrict.settle() || p.deferral.again && !p.run.Diags.HasErrors() {
 		return true
 	}
 	p.imports.check()
@@ -150,9 +150,10 @@ func (p *planner) makePlan() (again bool) {
 	p.outputs.finish()
 	p.reportInterrupt()
 	p.collect()
-	if !p.plan.Changed() && !p.run.Diags.HasErrors() {
+	if p.req.Memory.Stalled(p.plan) && !p.run.Diags.HasErrors() {
 		p.deferral.reportStuck(p.deferral.set.Crossed(p.prior, p.deferral.attempts.seeds))
 	}
+	putBack(p)
 	p.restrict.warnUnmatched()
 	p.run.Report(gone.Forgotten(p.plan))
 	p.run.Report(withheld.TakenOut(p.plan))

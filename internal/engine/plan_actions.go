@@ -112,7 +112,7 @@ func planTrigger(p *planner, t *future.Task, in *eval.Instance, tr eval.ActionTr
 		p.run.Report(diags)
 		if action == nil {
 			if len(diags) == 0 && p.req.AllowDeferral {
-				p.deferral.withTrigger(&of, later{plan.DeferredPrereq, p.deferral.unsettled(tr.ActionDeps(t, position))})
+				p.deferral.withTrigger(&of, later{plan.DeferredPrereq, p.deferral.unsettled(tr.ActionRepetitionDeps(t, position))})
 			}
 			continue
 		}

@@ -31,15 +31,18 @@ type deferrer struct {
 	attempts *attempts
 }
 
-// attempts has the findings that attempts at one plan hand on: each defers more than the one before.
+// attempts has the findings that attempts at one plan hand on: each defers or leaves out more than the one
+// before.
 type attempts struct {
 	seeds map[addr.Instance]*plan.Deferral
-	reads *object.Reads // nil if there is one attempt only
+	left  map[addr.Instance]struct{} // see restriction.settle
+	reads *object.Reads              // nil if there is one attempt only
 }
 
 // newAttempts returns the findings before the first attempt, which are none.
 func newAttempts(req *PlanRequest) *attempts {
-	return &attempts{seeds: map[addr.Instance]*plan.Deferral{}, reads: object.NewReads(req.AllowDeferral || req.Part != nil)}
+	several := req.AllowDeferral || req.Part != nil || len(req.Excludes) > 0 && anyTriggers(req.Config)
+	return &attempts{seeds: map[addr.Instance]*plan.Deferral{}, left: map[addr.Instance]struct{}{}, reads: object.NewReads(several)}
 }
 
 // partial reports whether a plan may leave something out, so that outputs, conditions and orphans wait

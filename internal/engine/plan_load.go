@@ -92,6 +92,11 @@ func (l *priorLoader) review() bool {
 
 // keep stores the loaded object in the state that planning starts from.
 func (l *priorLoader) keep() bool {
+	if _, moved := l.planner.moved[l.in.Addr()]; moved {
+		l.planner.mu.Lock()
+		l.planner.takenOver[l.in.Addr()] = struct{}{}
+		l.planner.mu.Unlock()
+	}
 	switch o := l.stored; {
 	case o == nil && l.importing != nil:
 		return l.keepImported()

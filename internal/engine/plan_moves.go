@@ -72,3 +72,34 @@ func (l *priorLoader) sourceOf(from addr.Instance) addr.ProviderConfig {
 	}
 	return addr.ProviderConfig{Provider: l.Source}
 }
+
+// crosses reports whether moves have taken an object to the address of another type or provider, which has to
+// convert it. configured is the provider of the new address.
+func crosses(p *planner, to addr.Instance, configured addr.Provider) bool {
+	from := p.moved[to] // no address that the state has if there is none
+	source := p.req.State.Instance(from)
+	return source != nil && (from.Resource.Type != to.Resource.Type || source.Provider.Provider != configured)
+}
+
+// putBack puts deferred objects that come from another type or provider back to where they were in the state:
+// the plan in which their provider takes them over carries out the move. It comes after all that needs the
+// new addresses.
+func putBack(p *planner) {
+	left := map[addr.Instance]addr.Instance{}
+	for to, from := range p.moved {
+		in := p.prior.Instance(to)
+		if _, taken := p.takenOver[to]; in != nil && !taken && p.changes[addr.Object{Instance: to}] == nil && p.deferral.set.Covers(to) && crosses(p, to, in.Provider.Provider) {
+			left[to] = from
+		}
+	}
+	for again := true; again; { // one may make room for another
+		again = false
+		for to, from := range left {
+			if p.prior.Move(to, from) == nil {
+				p.prior.SetProvider(from, p.req.State.Instance(from).Provider)
+				delete(left, to)
+				again = true
+			}
+		}
+	}
+}

@@ -200,7 +200,7 @@ func (or *orphanPlanner) find(resources []addr.AbsResource) (found []*orphan) {
 			}
 			if gone && in.Current != nil {
 				found = append(found, &orphan{obj: addr.Object{Instance: a}, stored: in.Current, provider: in.Provider, leftOut: leftOut})
-			} else if kept && in.Current != nil && !or.planner.req.SkipRefresh && or.planner.selection.Selects(a) {
+			} else if kept && in.Current != nil && !or.planner.req.SkipRefresh && or.planner.selection.Selects(a) && !crosses(or.planner, a, in.Provider.Provider) {
 				found = append(found, &orphan{obj: addr.Object{Instance: a}, stored: in.Current, provider: in.Provider, kept: true})
 			}
 			for _, key := range in.DeposedKeys() {
@@ -226,7 +226,7 @@ func (or *orphanPlanner) choose(t *future.Task, found []*orphan) []*orphan {
 	objects := make([]selection.Object, len(found))
 	for i, o := range found {
 		objects[i] = selection.Object{
-			Addr: o.obj.Instance, Declared: or.blocks.Deps(t, o.obj.Instance), Recorded: o.stored.Dependencies, Kept: or.departsWithExcluded(t, o), Stays: o.kept, Due: o.due,
+			Addr: o.obj.Instance, Declared: or.blocks.Deps(t, o.obj.Instance), Recorded: o.stored.Dependencies, Kept: or.departsWithExcluded(t, o) || or.isOfLeftOut(t, o), Stays: o.kept, Due: o.due,
 		}
 	}
 	var out []*orphan
@@ -256,6 +256,23 @@ func (or *orphanPlanner) withoutDeclared(t *future.Task, found []*orphan) []*orp
 		declared, known := or.blocks.Declare(t, o.obj.Instance)
 		return declared || !known
 	})
+}
+
+// isOfLeftOut reports whether a deposed object belongs to an instance that -exclude leaves out because of
+// something that it depends on. One that the last round of this run has deposed goes all the same.
+func (or *orphanPlanner) isOfLeftOut(t *future.Task, o *orphan) bool {
+	a := o.obj.Instance
+	if o.obj.Deposed == addr.Current || o.due || or.planner.req.Mode == plan.Destroy || !or.planner.selection.Excluding() || !or.planner.selection.Selects(a) {
+		return false
+	}
+	in := declaredInstance(or.run, a)
+	if in == nil {
+		return false
+	}
+	in.Value(t, nil) // so that it is known
+	or.planner.mu.Lock()
+	defer or.planner.mu.Unlock()
+	return or.planner.left.Touched(plan.Dep{Resource: a.Abs(), Key: a.Key})
 }
 
 // departsWithExcluded reports whether the destroy-time provisioners of the object may use an ephemeral

@@ -14,18 +14,55 @@ import (
 // restriction says which objects a plan restricted by -target or -exclude is about.
 type restriction struct {
 	*walk
-	planner *planner
+	planner    *planner
+	triggering []*eval.Instance // planned ones with actions, if there is an -exclude; protected by planner.mu
 }
 
-// excludes reports whether -exclude leaves out the instance, or something that it or its actions need.
+// excludes reports whether -exclude leaves out the instance, or something that it or its actions need, as far
+// as that is known: settle finds the rest.
 func (re *restriction) excludes(t *future.Task, in *eval.Instance, deps []plan.Dep) bool {
-	return re.planner.selection.Excluding() && (re.excluded(in.Addr(), deps) || re.excluded(in.Addr(), triggerDeps(t, in, eval.ActionTriggers(in))) || re.usesExcluded(t, in) || re.importsExcluded(t, in))
+	return re.planner.selection.Excluding() && re.excludesInstance(t, in, deps)
 }
 
-// importsExcluded reports whether something that -exclude leaves out decides which object is imported.
+func (re *restriction) excludesInstance(t *future.Task, in *eval.Instance, deps []plan.Dep) bool {
+	if _, found := re.planner.deferral.attempts.left[in.Addr()]; found || re.excluded(in.Addr(), deps) || re.actsOnExcluded(t, in) || re.usesExcluded(t, in) || re.importsExcluded(t, in) {
+		return true
+	}
+	if len(in.Resource.Block.ActionTriggers) > 0 {
+		re.planner.mu.Lock()
+		defer re.planner.mu.Unlock()
+		re.triggering = append(re.triggering, in)
+	}
+	return false
+}
+
+// actsOnExcluded reports whether an action of the instance needs something that is left out.
+func (re *restriction) actsOnExcluded(t *future.Task, in *eval.Instance) bool {
+	return re.excluded(in.Addr(), triggerDeps(t, in, eval.ActionTriggers(in)))
+}
+
+// settle has another attempt leave out the planned instances whose actions need something that is left out.
+// An instance is planned before what its actions need, which may refer to it. It returns true if there are any.
+func (re *restriction) settle() (again bool) {
+	for _, in := range re.triggering {
+		if re.actsOnExcluded(&future.Task{}, in) {
+			re.planner.deferral.attempts.left[in.Addr()], again = struct{}{}, true
+		}
+	}
+	return again
+}
+
+// importsExcluded reports whether something that -exclude leaves out decides which object is imported. An
+// import block is used up once the state has the object.
 func (re *restriction) importsExcluded(t *future.Task, in *eval.Instance) bool {
 	im, ok := re.planner.imports.targetOf(t, in)
-	return ok && im != nil && im.Unknown && re.excluded(in.Addr(), im.Deps)
+	if !ok || im == nil {
+		return false
+	}
+	re.planner.mu.Lock()
+	stored := re.planner.prior.Object(addr.Object{Instance: in.Addr()}) != nil
+	re.planner.mu.Unlock()
+	return !stored && re.excluded(in.Addr(), im.Deps)
 }
 
 // usesExcluded reports whether the instance or its destroy-time provisioners may use, directly or through

@@ -93,7 +93,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 	}
 	p := &planner{
 		walk: e.newWalk(ctx, req.Soft, e.opt.Recorder, e.opt.Hashes.New(req.State.Salts, random)), req: req, selection: selection.New(req.Targets, req.Excludes), forced: map[addr.Instance]struct{}{}, prior: req.State.Copy(),
-		changes: map[addr.Object]*plan.Change{}, desired: map[addr.AbsResource]*eval.Resource{}, unknown: map[addr.AbsResource]struct{}{}, included: map[addr.Instance]struct{}{}, generated: map[addr.Instance]*Generated{},
+		changes: map[addr.Object]*plan.Change{}, desired: map[addr.AbsResource]*eval.Resource{}, unknown: map[addr.AbsResource]struct{}{}, included: map[addr.Instance]struct{}{}, generated: map[addr.Instance]*Generated{}, takenOver: map[addr.Instance]struct{}{},
 		plan: &plan.Plan{
 			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
 			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, LeakPolicy: e.opt.LeakPolicy, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
@@ -153,6 +153,7 @@ type planner struct {
 
 	mu        sync.Mutex // protects all below while tasks run
 	prior     *state.State
+	takenOver map[addr.Instance]struct{} // moved objects in it that their provider has read or converted
 	changes   map[addr.Object]*plan.Change
 	drift     []*plan.Change
 	desired   map[addr.AbsResource]*eval.Resource // that the configuration declares, once their instances are known

@@ -109,6 +109,11 @@ func (e *Explainer) Why(c *plan.Change) []Point {
 	return e.why(c, subject{resource: true, instance: c.Addr})
 }
 
+// wasMoved tells where the object of a change was before.
+func wasMoved(c *plan.Change) Point {
+	return Point{Kind: "moved", Text: "it was " + c.PrevAddr.String() + " before, which a moved block or a change of its repetition says"}
+}
+
 // why returns the reasons for a change of an object.
 func (e *Explainer) why(c *plan.Change, s subject) []Point {
 	b := e.block(c.Addr)
@@ -118,7 +123,7 @@ func (e *Explainer) why(c *plan.Change, s subject) []Point {
 		add("deposed", "it is left over from a replacement that did not destroy it")
 	}
 	if c.Moved() {
-		add("moved", "it was "+c.PrevAddr.String()+" before, which a moved block or a change of its repetition says")
+		out = append(out, wasMoved(c))
 	}
 	if c.Importing != nil {
 		add("imported", "an import block takes an existing object into the state")

@@ -102,6 +102,9 @@ func whyDeferred(e *Explainer, d *plan.Deferral) []Point {
 	case a != plan.NoOp:
 		out = append(out, Point{Kind: "as_far_as_known", Text: "as far as it is known, it " + headlines[a]})
 	}
+	if d.Change.Moved() {
+		out = append(out, wasMoved(d.Change))
+	}
 	return out
 }
 

@@ -54,6 +54,8 @@ func TestDeferred(t *testing.T) {
 	change := func(a addr.Instance, action plan.Action) *plan.Change {
 		return &plan.Change{Addr: a, PrevAddr: a, Action: action}
 	}
+	moved := change(at("pair", addr.IntKey(1)), plan.NoOp)
+	moved.PrevAddr = at("single", addr.NoKey)
 	e := New(cfg, &plan.Plan{
 		Changes: []*plan.Change{
 			change(at("producer", addr.NoKey), plan.Create), change(at("pair", addr.IntKey(0)), plan.Create), change(at("many", addr.StringKey("old")), plan.NoOp),
@@ -61,7 +63,7 @@ func TestDeferred(t *testing.T) {
 		Deferrals: []*plan.Deferral{
 			{Change: change(at("gone", addr.NoKey), plan.Delete), Reason: plan.DeferredPrereq, WaitsFor: on("reader")},
 			{Change: change(at("many", addr.AnyKey), plan.Create), Reason: plan.DeferredCountUnknown, WaitsFor: on("producer")},
-			{Change: change(at("pair", addr.IntKey(1)), plan.NoOp), Reason: plan.DeferredConfigUnknown},
+			{Change: moved, Reason: plan.DeferredConfigUnknown},
 			{Change: change(at("reader", addr.NoKey), plan.NoOp), Reason: plan.DeferredPrereq, WaitsFor: on("many")},
 		},
 	})
@@ -79,7 +81,7 @@ func TestDeferred(t *testing.T) {
 		"t_thing.gone":        "t_thing.gone is deferred to a later plan\nsomething that it depends on, or that depends on it, is deferred\nit waits for t_thing.reader, which is deferred too\nas far as it is known, it will be destroyed",
 		"t_thing.pair":        "t_thing.pair has 2 objects in the plan\nt_thing.pair[0] will be created: the configuration declares it, and the state has no object of it (17)\nt_thing.pair[1] is deferred to a later plan: its provider needs to know more of its configuration",
 		"t_thing.pair[0]":     "t_thing.pair[0] will be created\nthe configuration declares it, and the state has no object of it (17)",
-		"t_thing.pair[1]":     "t_thing.pair[1] is deferred to a later plan\nits provider needs to know more of its configuration",
+		"t_thing.pair[1]":     "t_thing.pair[1] is deferred to a later plan\nits provider needs to know more of its configuration\nit was t_thing.single before, which a moved block or a change of its repetition says",
 		"ephemeral.t_thing.late": "ephemeral.t_thing.late is ephemeral: it is opened when something uses it, and stored nowhere\n" +
 			"planning does not open it, because its configuration comes from t_thing.many, which is deferred to a later plan (14)\nnothing uses it, so it is never opened",
 	} {

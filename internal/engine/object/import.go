@@ -20,7 +20,7 @@ type ImportTarget struct {
 	Identity cty.Value
 	Range    *hcl.Range // of the import block; nil for the import command
 	Unknown  bool       // which object it is will be known only after apply
-	Deps     []plan.Dep // of the id or identity, if it is unknown
+	Deps     []plan.Dep // of the id or identity, where they matter: see eval.ImportTarget
 }
 
 // Import asks the provider of an operation for the target and reads it. meta is as in Refresh. Import returns

@@ -131,6 +131,9 @@ func TestStuck(t *testing.T) {
 			m.Stuck(test.last)
 			m.Applied(test.last)
 		}
+		if got := m.Stalled(test.next); !test.next.Complete() && !test.next.Errored && got != test.stuck {
+			t.Errorf("%s: got stalled %t, want %t", name, got, test.stuck)
+		}
 		diags := m.Stuck(test.next)
 		if diags.HasErrors() != test.stuck {
 			t.Errorf("%s: got stuck %t, want %t", name, !test.stuck, test.stuck)
@@ -153,6 +156,17 @@ func TestStuckNamesOldObjects(t *testing.T) {
 	diags := New(time.Now()).Stuck(&plan.Plan{Deferrals: []*plan.Deferral{old}})
 	if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "x.w (deposed object 0123abcd): ") {
 		t.Errorf("got %v, want the key of the old object in it", diags)
+	}
+}
+
+// TestStalledWithoutMemory has a plan by itself, which is stalled if it changes nothing.
+func TestStalledWithoutMemory(t *testing.T) {
+	var m *Memory
+	x := instance(t, "x.x")
+	for action, want := range map[plan.Action]bool{plan.NoOp: true, plan.Update: false} {
+		if got := m.Stalled(&plan.Plan{Changes: []*plan.Change{change(x, action)}, Deferrals: []*plan.Deferral{deferral(x)}}); got != want {
+			t.Errorf("%s: got stalled %t, want %t", action, got, want)
+		}
 	}
 }
 

@@ -69,29 +69,50 @@ func wayOn(deferrals []*plan.Deferral) string {
 	return text
 }
 
-// progressed reports whether a plan is nearer to a complete one than the plans before it: something that a
+// Stalled reports whether carrying out a plan would not bring its deferrals any further. It notes nothing, so
+// that it may be called at any time. Without a memory, a plan that changes nothing is stalled.
+func (m *Memory) Stalled(p *plan.Plan) bool {
+	if m == nil {
+		return !p.Changed()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, onward := m.compare(p)
+	return !onward
+}
+
+// progressed notes what a plan brings, and reports whether it is nearer to a complete one than the plans
+// before it. The caller holds m.mu.
+func (m *Memory) progressed(p *plan.Plan) bool {
+	known, onward := m.compare(p)
+	for _, w := range known {
+		m.known[w] = struct{}{}
+	}
+	if onward {
+		m.least = remaining(p)
+	}
+	return onward
+}
+
+// compare reports whether a plan is nearer to a complete one than the plans before it: something that a
 // deferred object waited for has become known, for the first time in this run, or it defers less than any
 // plan since that happened last. Other changes do not count, since an object may change in every plan. So a
-// run has no more rounds than there are things to wait for and deferrals. The caller holds m.mu.
-func (m *Memory) progressed(p *plan.Plan) bool {
-	left := remaining(p)
+// run has no more rounds than there are things to wait for and deferrals. known is what has become known. The
+// caller holds m.mu.
+func (m *Memory) compare(p *plan.Plan) (known []plan.Dep, onward bool) {
 	if m.last == nil {
-		m.least = left
-		return p.Changed()
+		return nil, p.Changed()
 	}
-	was, is, grown := pendingOf(m.last), pendingOf(p), false
+	was, is := pendingOf(m.last), pendingOf(p)
 	for _, d := range m.last.Deferrals {
 		for _, w := range d.WaitsFor {
 			if _, before := m.known[w]; !before && was.touched(w) && !is.touched(w) {
-				m.known[w], grown = struct{}{}, true
+				known = append(known, w)
 			}
 		}
 	}
-	if grown || slices.Compare(left[:], m.least[:]) < 0 {
-		m.least = left
-		return true
-	}
-	return false
+	left := remaining(p)
+	return known, len(known) > 0 || slices.Compare(left[:], m.least[:]) < 0
 }
 
 // remaining returns how many objects a plan defers that the configuration declares, and how many

@@ -125,19 +125,37 @@ func (tr ActionTrigger) Action(t *future.Task, position int) (*Instance, diag.Li
 }
 
 // ActionDeps returns the dependencies of an action of the trigger by its position. As long as its instances
-// are not known, these are the dependencies of its repetition.
+// are not known, these are the dependencies of its repetition, and of all instances that it may have.
 func (tr ActionTrigger) ActionDeps(t *future.Task, position int) []plan.Dep {
 	if action, _ := tr.Action(t, position); action != nil {
 		return action.Deps(t)
 	}
-	x := tr.block.Actions[position]
-	sc := tr.in.scope(t, nil)
-	for i := range x.Refs {
-		if to := sc.find(&x.Refs[i]); to.resource != nil && to.resource.Block.IsAction() {
-			return to.resource.RepetitionDeps(t)
+	deps := tr.ActionRepetitionDeps(t, position)
+	for _, r := range tr.actionBlocks(t, position) {
+		if r.Undecided(t) {
+			deps = append(deps, r.Generic().Deps(t)...)
 		}
 	}
-	return nil
+	return deps
+}
+
+// ActionRepetitionDeps returns the dependencies of the repetition of an action of the trigger by its position.
+func (tr ActionTrigger) ActionRepetitionDeps(t *future.Task, position int) (deps []plan.Dep) {
+	for _, r := range tr.actionBlocks(t, position) {
+		deps = append(deps, r.RepetitionDeps(t)...)
+	}
+	return deps
+}
+
+// actionBlocks returns the resource of an action of the trigger by its position, none if it names none.
+func (tr ActionTrigger) actionBlocks(t *future.Task, position int) (out []*Resource) {
+	x, sc := tr.block.Actions[position], tr.in.scope(t, nil)
+	for i := range x.Refs {
+		if to := sc.find(&x.Refs[i]); to.resource != nil && to.resource.Block.IsAction() {
+			out = append(out, to.resource)
+		}
+	}
+	return out
 }
 
 // noInstance reports a reference to an action that leads to none of its instances.

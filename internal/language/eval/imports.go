@@ -27,7 +27,7 @@ type ImportTarget struct {
 	Block    *config.Import
 	Failed   bool       // it could not be evaluated, which was reported
 	Unknown  bool       // ID or Identity is known only after apply, in a run that defers
-	Deps     []plan.Dep // of the unknown argument
+	Deps     []plan.Dep // of ID or Identity, if that is unknown or the run leaves something out
 }
 
 // ImportTargets evaluates the for_each of an import block of the module. It returns a function for each
@@ -131,18 +131,19 @@ func (m *Module) importTarget(t *future.Task, b *config.Import, rp *eachData) (I
 		return target, refused("must not be sensitive: it is shown and kept in the plan.")
 	}
 	v, _ = v.UnmarkDeep()
+	unknown := !v.IsWhollyKnown()
+	if r.opt.Excluded != nil || unknown && r.opt.Deferring {
+		target.Deps = sc.importDeps(x)
+	}
 	switch {
-	case !v.IsWhollyKnown() && r.opt.Phase == Validating:
+	case unknown && r.opt.Phase == Validating:
 		return target, diags
-	case !v.IsWhollyKnown() && r.opt.Excluded != nil && r.opt.Excluded(instanceTarget(target.To), nil):
+	case unknown && r.opt.Excluded != nil && r.opt.Excluded(instanceTarget(target.To), target.Deps):
 		return target, diags // nothing is imported
-	case !v.IsWhollyKnown() && r.opt.Deferring:
-		out := &reads{}
-		out.addExprs(sc, x)
-		prepare(t, out) // so that it is known whether it is left out
-		target.Unknown, target.Deps = true, out.deps(t, nil)
+	case unknown && r.opt.Deferring:
+		target.Unknown = true
 		return target, diags
-	case !v.IsWhollyKnown():
+	case unknown:
 		diags = refused("must be known when planning, because the object is read then, but this one is known only after apply. Write it out, or take it from a variable or a data source.")
 		diags[len(diags)-1].Extra = diag.Unknown{Exclude: []string{target.To.String()}}
 		return target, diags
@@ -161,6 +162,18 @@ func (m *Module) importTarget(t *future.Task, b *config.Import, rp *eachData) (I
 	}
 	target.ID = s.AsString()
 	return target, diags
+}
+
+// importDeps returns the dependencies of the id or identity of an import, and demands them, so that it is known
+// which are left out. Where something may be, the for_each of the block counts too.
+func (sc *scope) importDeps(x *lang.Expr) []plan.Dep {
+	out := &reads{}
+	out.addExprs(sc, x)
+	if sc.each != nil && sc.m.run.opt.Excluded != nil {
+		out.addExprs(sc.m.scope(sc.t), sc.each.of.repeat.ForEach)
+	}
+	prepare(sc.t, out)
+	return out.deps(sc.t, nil)
 }
 
 // importTo evaluates the address of an import block, which is relative to its module and whose keys may be

@@ -77,8 +77,8 @@ func (p preparer) reads(r *reads) {
 
 func (p preparer) resource(rr resourceRead) {
 	ephemeral := rr.res.Block.Config.Addr.Mode == addr.Ephemeral
-	if !ephemeral && rr.res.Module.run.opt.Excluded != nil && rr.res.Undecided(p.t) {
-		rr.res.Generic().Value(p.t, rr.via) // it may turn out to be left out
+	if !ephemeral && rr.res.Undecided(p.t) {
+		rr.res.Generic().Value(p.t, rr.via) // it may turn out to be left out, and -target may not name it
 	}
 	if rr.all && !ephemeral {
 		rr.res.whole(p.t, nil, rr.via) // built once, however many refer to it

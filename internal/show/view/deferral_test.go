@@ -111,6 +111,9 @@ func TestDeferredStream(t *testing.T) {
 				m.Deferral.Reason != "instance_count_unknown" || strings.Join(m.Deferral.WaitsFor, " ") != "t_x.first") {
 				t.Errorf("the first: got %s, want the block t_x.many, which waits for t_x.first", line)
 			}
+			if want := map[int]string{3: "import", 4: "create"}[n]; want != "" && m.Change.Action != want {
+				t.Errorf("%s: got %s, want %s", m.Change.Resource.Addr, m.Change.Action, want)
+			}
 			n++
 		}
 		if n != len(p.Deferrals) {

@@ -124,7 +124,7 @@ func streamResourceOf(o addr.Object) streamResource {
 }
 
 // streamChangeOf returns the message part about a change. A change without action is reported by its effect
-// on the state, as import or move.
+// on the state, as import or move. So is a deferred import, whose object is not known yet.
 func streamChangeOf(c *plan.Change) *streamChange {
 	out := &streamChange{Resource: streamResourceOf(c.Object()), Action: streamAction(c.Action), Reason: streamReason(c.Reason), GeneratedConfig: c.GeneratedConfig}
 	if c.Moved() {
@@ -134,13 +134,11 @@ func streamChangeOf(c *plan.Change) *streamChange {
 	if c.Importing != nil {
 		out.Importing = document.ImportingOf(c.Importing)
 	}
-	if c.Action == plan.NoOp {
-		switch {
-		case c.Importing != nil:
-			out.Action = "import"
-		case c.Moved():
-			out.Action = "move"
-		}
+	switch {
+	case c.Importing != nil && (c.Action == plan.NoOp || c.Action == plan.Create):
+		out.Action = "import"
+	case c.Action == plan.NoOp && c.Moved():
+		out.Action = "move"
 	}
 	return out
 }

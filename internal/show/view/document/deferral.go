@@ -17,6 +17,9 @@ func deferralList(list []*plan.Deferral, s Schemas) ([]jsonDeferral, error) {
 		if err != nil {
 			return nil, err
 		}
+		if d.Change.Importing != nil && d.Change.Action == plan.Create {
+			c.Change.Actions = actionsJSON(plan.NoOp) // as far as it is known: the object exists, so that it is not created
+		}
 		out = append(out, jsonDeferral{Reason: string(d.Reason), Change: c, WaitsFor: d.Awaited()})
 	}
 	return out, nil

@@ -37,8 +37,11 @@ func TestDeferredJSON(t *testing.T) {
 	if inCall.Address != `module.m["*"].t_x.in["*"]` || inCall.ModuleAddress != `module.m["*"]` {
 		t.Errorf("the block in a module with unknown instances: got %+v, want module.m and t_x.in with unknown keys", inCall)
 	}
-	if imported.Change.Importing == nil || !imported.Change.Importing.Unknown {
-		t.Errorf("the import is %+v", imported.Change.Importing)
+	if c := imported.Change; c.Importing == nil || !c.Importing.Unknown || !c.Actions.NoOp() {
+		t.Errorf("the import: got %v with %+v, want no action and an unknown object", c.Actions, c.Importing)
+	}
+	if c := read.DeferredChanges[4].ResourceChange.Change; !c.Actions.Create() {
+		t.Errorf("an object that is not imported: got %v, want its creation", c.Actions)
 	}
 	if !read.DeferredChanges[2].ResourceChange.Change.Actions.NoOp() {
 		t.Errorf("an object that stays is %+v", read.DeferredChanges[2].ResourceChange)

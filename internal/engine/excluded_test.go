@@ -1,0 +1,223 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
+)
+
+// TestExcludedImport leaves out an object whose import block refers to what is left out, also if the identifier
+// is known. Once the state has the object, the import block makes no difference.
+func TestExcludedImport(t *testing.T) {
+	t.Parallel()
+	const base = `
+resource "sim_thing" "base" { name = "base" }
+`
+	for name, block := range map[string]string{
+		"identifier": "to = sim_thing.x\n id = sim_thing.base.id",
+		"repetition": "for_each = toset([sim_thing.base.name])\n to = sim_thing.x\n id = \"${each.key}-1\"",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, base)
+			w.ok(command{})
+			text := base + `
+import {
+ ` + block + `
+}
+resource "sim_thing" "x" {
+  name = "base"
+  size = SIZE
+}`
+			w.config(strings.ReplaceAll(text, "SIZE", "1"))
+			w.ok(command{excludes: []string{"sim_thing.base"}}).did()
+			w.has("sim_thing.base")
+			w.ok(command{})
+			w.has("sim_thing.base", "sim_thing.x")
+			w.config(strings.ReplaceAll(text, "SIZE", "2"))
+			w.ok(command{excludes: []string{"sim_thing.base"}}).did("update base")
+		})
+	}
+}
+
+// TestExcludedUnknownImport leaves out an object whose import block has an identifier that cannot be known, as
+// it refers to what is left out. Neither a plan by itself nor one of several rounds reports it.
+func TestExcludedUnknownImport(t *testing.T) {
+	t.Parallel()
+	for _, deferral := range []bool{false, true} {
+		w := newWorld(t, `
+resource "sim_thing" "base" { name = "base" }
+import {
+  to = sim_thing.x
+  id = sim_thing.base.id
+}
+resource "sim_thing" "x" { name = "x" }
+resource "sim_thing" "other" { name = "other" }`)
+		w.ok(command{excludes: []string{"sim_thing.base"}, deferral: deferral}).defers()
+		w.exists("other")
+	}
+}
+
+// TestExcludedThroughAction leaves out an object whose action needs what is left out because of something else,
+// in whatever order they are planned. Its dependents and theirs are left out too.
+func TestExcludedThroughAction(t *testing.T) {
+	t.Parallel()
+	for name, count := range map[string]string{"known": "1", "unknown instances": "min(sim_thing.base.serial, 1)"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, `
+resource "sim_thing" "base" { name = "base" }
+resource "sim_thing" "out" { name = "out" }
+resource "sim_thing" "slow" {
+  name = "slow"
+  json = jsonencode(sim_thing.out.id)
+}
+resource "sim_thing" "slower" {
+  name = "slower"
+  json = jsonencode(sim_thing.slow.id)
+}
+action "sim_note" "a" {
+  count = `+count+`
+  config {
+    name = "a"
+    text = sim_thing.slower.id
+  }
+}
+resource "sim_thing" "acts" {
+  name = "acts"
+  lifecycle {
+    action_trigger {
+      events  = [after_create]
+      actions = [action.sim_note.a[0]]
+    }
+  }
+}
+resource "sim_thing" "user" {
+  name = "user"
+  json = jsonencode(sim_thing.acts.id)
+}
+action "sim_note" "b" {
+  config {
+    name = "b"
+    text = sim_thing.user.id
+  }
+}
+resource "sim_thing" "last" {
+  name = "last"
+  lifecycle {
+    action_trigger {
+      events  = [after_create]
+      actions = [action.sim_note.b]
+    }
+  }
+}`)
+			r := w.ok(command{excludes: []string{"sim_thing.out"}, deferral: count != "1"}).defers()
+			w.exists("base")
+			if got := r.applyLog.Count(simlog.Filter{RPC: "InvokeAction"}); got != 0 {
+				t.Errorf("actions: got %d, want none", got)
+			}
+		})
+	}
+}
+
+// TestExcludedDeposed leaves the old object of an instance that is left out because of something that it
+// depends on.
+func TestExcludedDeposed(t *testing.T) {
+	t.Parallel()
+	text := func(replaceMe, failOn string) string {
+		return `
+resource "sim_thing" "base" { name = "base" }
+resource "sim_thing" "alone" { name = "alone" }
+resource "sim_thing" "x" {
+  name       = "x"
+  replace_me = "` + replaceMe + `"
+  fail_on    = ` + failOn + `
+  json       = jsonencode(sim_thing.base.id)
+  lifecycle { create_before_destroy = true }
+}`
+	}
+	w := newWorld(t, text("1", `"delete"`))
+	w.ok(command{})
+	w.config(text("2", "null"))
+	w.fails(command{}, "asked to fail on delete")
+	o, err := simcloud.ReadObject(w.cloud, "x-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Attrs["fail_on"] = []byte("null")
+	if err := simcloud.WriteObject(w.cloud, o); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{"sim_thing.base", "sim_thing.x"} {
+		w.ok(command{excludes: []string{out}}).did()
+	}
+	w.ok(command{targets: []string{"sim_thing.base"}}).did()
+	w.config("resource \"sim_thing\" \"alone\" { name = \"alone\" }\nresource \"sim_thing\" \"base\" { name = \"base\" }")
+	if got := w.ok(command{excludes: []string{"sim_thing.base"}, planOnly: true}).actions(); len(got) != 2 {
+		t.Errorf("without its block: got %q, want both objects deleted", got)
+	}
+	w.config(text("2", "null"))
+	w.has("sim_thing.alone", "sim_thing.base", "sim_thing.x", "sim_thing.x deposed")
+	w.ok(command{excludes: []string{"sim_thing.alone"}}).did("delete x")
+	w.ok(command{}).did()
+}
+
+// TestTargetShowsUndecided plans a block with unknown instances that only a target refers to.
+func TestTargetShowsUndecided(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+resource "sim_thing" "base" { name = "base" }
+resource "sim_thing" "many" {
+  for_each = toset([sim_thing.base.id])
+  name     = "many"
+}
+resource "sim_thing" "user" {
+  name = "user"
+  json = jsonencode(keys(sim_thing.many))
+}`)
+	w.ok(command{deferral: true, targets: []string{"sim_thing.user"}}).defers(
+		`sim_thing.many["*"] create instance_count_unknown sim_thing.base`,
+		"sim_thing.user create deferred_prereq sim_thing.many",
+	)
+}
+
+// TestIdleUpdateInvokes has an update that turns out to change nothing, since a value that the plan did not
+// know is as before: its actions are invoked, as the plan shows.
+func TestIdleUpdateInvokes(t *testing.T) {
+	t.Parallel()
+	for _, event := range []string{"before_update", "after_update"} {
+		text := func(size string) string {
+			return `
+resource "sim_thing" "base" {
+  name = "base"
+  size = ` + size + `
+}
+data "sim_lookup" "l" {
+  name       = "base"
+  depends_on = [sim_thing.base]
+}
+action "sim_note" "a" {
+  config { name = "a" }
+}
+resource "sim_thing" "x" {
+  name = "x"
+  json = jsonencode(data.sim_lookup.l.id)
+  lifecycle {
+    action_trigger {
+      events  = [` + event + `]
+      actions = [action.sim_note.a]
+    }
+  }
+}`
+		}
+		w := newWorld(t, text("1"))
+		w.ok(command{})
+		w.config(text("2"))
+		r := w.ok(command{}).did("update base")
+		if got := r.applyLog.Count(simlog.Filter{RPC: "InvokeAction"}); len(r.plan.Invocations) != 1 || got != 1 {
+			t.Errorf("%s: got %d actions, want the one that the plan has", event, got)
+		}
+	}
+}
