@@ -102,7 +102,7 @@ type ModuleHashes struct {
 }
 
 // BlockHash is the hash of a block; zero if the block looks at the world, so that its value may differ at any
-// time. Always says that all units of the block are due whatever the hash is: data sources, and checks with
+// time. Always says that all units of the block are due, with any hash: data sources, and checks with
 // one.
 type BlockHash struct {
 	Name   string

@@ -5,6 +5,7 @@ package postgres
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/lib/pq"
 
@@ -95,8 +96,10 @@ func (t *tx) putResults(c *claim, stored *state.State, next *state.File) (bool, 
 	}
 	_, err := t.turn(c.workspace)
 	if err == nil {
-		_, err = t.exec(`WITH marked AS (INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT $1, u, 'object', $3 FROM unnest($2::text[] || $4::text[]) u ON CONFLICT DO NOTHING)
-			DELETE FROM mayfly.results WHERE workspace = $1 AND key = ANY($2)`, c.workspace, pq.StringArray(gone), c.run, pq.StringArray(put.keys))
+		_, err = t.exec(`DELETE FROM mayfly.results WHERE workspace = $1 AND key = ANY($2)`, c.workspace, pq.StringArray(gone))
+	}
+	if err == nil {
+		err = noteResults(t, c, put.keys, gone)
 	}
 	if err == nil {
 		_, err = t.exec(`INSERT INTO mayfly.results (workspace, key, run, sealed, body, passed) SELECT $1, r.key, $2, r.sealed, r.body, r.passed FROM unnest($3::text[], $4::bool[], $5::bytea[], $6::bool[]) r(key, sealed, body, passed)
@@ -107,6 +110,41 @@ func (t *tx) putResults(c *claim, stored *state.State, next *state.File) (bool, 
 		err = showOutputs(t, c.workspace, next.State.Outputs)
 	}
 	return true, err
+}
+
+// noteResults makes the records of units whose results a run has stored, as far as it has claimed them with
+// their read-sets, and removes the marks. The record of one whose block is gone goes as well. All others get
+// marks.
+func noteResults(t *tx, c *claim, put, gone []string) error {
+	claimed := map[string][]state.Finding{}
+	for _, u := range c.scope.Results {
+		if s, has := rowOf(u); has {
+			claimed[s.Key()] = append(claimed[s.Key()], u)
+		}
+	}
+	var made []state.Finding
+	var marked, clear, lost []string
+	for i, key := range slices.Concat(put, gone) {
+		units, is := claimed[key]
+		switch {
+		case !is:
+			marked = append(marked, key)
+			continue
+		case i < len(put):
+			made = append(made, units...)
+		default:
+			lost = append(lost, keysOfUnits(units)...)
+		}
+		clear = append(clear, key)
+	}
+	_, err := t.exec(`INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT $1, u, 'object', $3 FROM unnest($2::text[]) u ON CONFLICT DO NOTHING`, c.workspace, pq.StringArray(marked), c.run)
+	if err == nil && len(clear) > 0 {
+		_, err = t.exec(`WITH lost AS (DELETE FROM mayfly.units WHERE workspace = $1 AND unit = ANY($2)) DELETE FROM mayfly.due WHERE workspace = $1 AND unit = ANY($3)`, c.workspace, pq.StringArray(lost), pq.StringArray(clear))
+	}
+	if err == nil {
+		err = putRecords(t, c.workspace, c.hashes, made, nil)
+	}
+	return err
 }
 
 // turn begins the next turn of storing results, which excludes others until the transaction ends. It returns
