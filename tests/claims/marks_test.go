@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Four objects, one made of the other but for the last, which has a postcondition.
+// Four objects, one made of the other but for the last, which has a postcondition; an output and a check.
 const row = `
 variable "a" { default = 1 }
 variable "d" { default = 1 }
@@ -33,6 +33,13 @@ resource "sim_thing" "d" {
       condition     = var.passes || self.id == ""
       error_message = "It does not pass."
     }
+  }
+}
+output "o" { value = sim_thing.b.tags.value }
+check "k" {
+  assert {
+    condition     = sim_thing.a.tags.value != "7"
+    error_message = "It is 7."
   }
 }
 `

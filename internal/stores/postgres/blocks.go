@@ -209,8 +209,7 @@ func blocksOf(key string) ([]state.Block, error) {
 	case state.OutputUnit:
 		return []state.Block{{Module: addr.RootModule, Name: "output." + u.Addr}}, nil
 	case state.CheckUnit:
-		b, err := checkBlock(u.Addr)
-		return []state.Block{b}, err
+		return []state.Block{state.CheckBlock(u.Addr)}, nil
 	}
 	a, err := addr.ParseInstance(u.Addr)
 	if err != nil {
@@ -223,18 +222,6 @@ func blocksOf(key string) ([]state.Block, error) {
 		m = outer
 	}
 	return out, nil
-}
-
-// checkBlock returns the block of a check with a static address, also one of the conditions of a resource.
-func checkBlock(address string) (state.Block, error) {
-	b, err := parseBlock(address, nil)
-	for _, word := range []string{"check.", "output.", "var.", "data.", "ephemeral."} {
-		if strings.HasPrefix(b.Name, word) {
-			return b, err
-		}
-	}
-	b.Name = "resource." + b.Name
-	return b, err
 }
 
 // unhash removes the hashes of the blocks that a run claims a part of, where the run has others, and makes
@@ -328,26 +315,19 @@ func entriesOf(found map[string]*entries, b state.Block) *entries {
 // eachEntry calls f for all entries.
 func eachEntry(found map[string]*entries, f func(state.Block, entry)) error {
 	for path, e := range found {
-		module, err := parseModule(path)
-		if err != nil {
-			return err
+		var module addr.Module
+		if path != "" {
+			in, err := addr.ParseModuleInstance(path)
+			if err != nil {
+				return err
+			}
+			module = in.Module()
 		}
 		for name, one := range e.of {
 			f(state.Block{Module: module, Name: name}, one)
 		}
 	}
 	return nil
-}
-
-func parseModule(path string) (addr.Module, error) {
-	if path == "" {
-		return addr.RootModule, nil
-	}
-	m, err := addr.ParseModuleInstance(path)
-	if err != nil {
-		return addr.RootModule, err
-	}
-	return m.Module(), nil
 }
 
 // keyBytes is the size of the key for hashes.

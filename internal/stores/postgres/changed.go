@@ -86,10 +86,7 @@ func (h *hashing) changed(hashes state.BlockHashes) (*state.Changed, error) {
 			others, seen = append(others, name), append(seen, known(b.hash))
 		}
 	}
-	ofBlock := func(r *state.Record, block string) {
-		r.Block = named[block].Block
-		note(r.Unit.Key(), named[block].why).Record = r
-	}
+	ofBlock := func(r *state.Record) { note(r.Unit.Key(), named[r.Block.String()].why).Record = r }
 	if len(always) > 0 {
 		err = h.records(ofBlock, `u.block = ANY($2)`, pq.StringArray(always))
 	}
@@ -106,12 +103,7 @@ func (h *hashing) changed(hashes state.BlockHashes) (*state.Changed, error) {
 		}
 	}
 	if err == nil && len(missing) > 0 {
-		var damaged error
-		err = h.records(func(r *state.Record, block string) {
-			r.Block, damaged = parseBlock(block, damaged)
-			found[r.Unit.Key()].Record = r
-		}, `u.unit = ANY($2)`, pq.StringArray(missing))
-		err = cmp.Or(err, damaged)
+		err = h.records(func(r *state.Record) { found[r.Unit.Key()].Record = r }, `u.unit = ANY($2)`, pq.StringArray(missing))
 	}
 	for _, d := range found {
 		out.Due = append(out.Due, *d)
@@ -199,15 +191,11 @@ func (h *hashing) marked(f func(key string, why state.Reasons)) error {
 func (p place) Records(ctx context.Context, q state.RecordQuery) (out []state.Record, err error) {
 	err = p.readHashing(ctx, func(h *hashing) error {
 		found := map[string]state.Record{}
-		var damaged error
 		read := func(where string, keys []string) error {
 			if len(keys) == 0 {
 				return nil
 			}
-			return h.records(func(r *state.Record, block string) {
-				r.Block, damaged = parseBlock(block, damaged)
-				found[r.Unit.Key()] = *r
-			}, where, pq.StringArray(keys))
+			return h.records(func(r *state.Record) { found[r.Unit.Key()] = *r }, where, pq.StringArray(keys))
 		}
 		var units, blocks, keys []string
 		for _, u := range q.Units {
@@ -220,7 +208,6 @@ func (p place) Records(ctx context.Context, q state.RecordQuery) (out []state.Re
 			keys = append(keys, readKey(h.workspace, s.Key()))
 		}
 		err := cmp.Or(read(`u.unit = ANY($2)`, units), read(`u.block = ANY($2)`, blocks), read(`u.reads && $2`, keys))
-		err = cmp.Or(err, damaged)
 		out = out[:0]
 		for _, r := range found {
 			out = append(out, r)
@@ -237,8 +224,8 @@ func (p place) Records(ctx context.Context, q state.RecordQuery) (out []state.Re
 // readKey returns the form that records have the key of a subject in.
 func readKey(workspace int64, key string) string { return strconv.FormatInt(workspace, 10) + " " + key }
 
-// records calls f for each record that meets a condition and is not void, with the address of its block.
-func (h *hashing) records(f func(r *state.Record, block string), where string, args ...any) error {
+// records calls f for each record that meets a condition and is not void.
+func (h *hashing) records(f func(*state.Record), where string, args ...any) error {
 	prefix := readKey(h.workspace, "")
 	return h.t.rows(func(scan func(...any) error) error {
 		r := &state.Record{}
@@ -249,29 +236,15 @@ func (h *hashing) records(f func(r *state.Record, block string), where string, a
 		if err := scan(&unit, &block, &version, &reads, &seen, &given); err != nil {
 			return err
 		}
+		r.Block = state.ParseBlock(block)
 		r.Unit, r.Version = state.ParseUnit(unit), state.Version(version.UUID)
 		for _, key := range reads {
 			r.Reads = append(r.Reads, strings.TrimPrefix(key, prefix))
 		}
 		copy(r.Seen[:], seen)
 		copy(r.Given[:], given)
-		f(r, block)
+		f(r)
 		return nil
 	}, `SELECT u.unit, u.block, u.version, u.reads, u.seen, u.given FROM mayfly.units u WHERE u.workspace = $1 AND `+where+`
 		AND (u.kind <> 'instance' OR EXISTS (SELECT 1 FROM mayfly.objects o WHERE o.workspace = u.workspace AND o.address = u.unit AND o.deposed = '' AND o.version = u.version))`, append([]any{h.workspace}, args...)...)
-}
-
-// parseBlock returns the block with an address. It returns err if that is not nil.
-func parseBlock(address string, err error) (state.Block, error) {
-	module, name := "", address
-	for strings.HasPrefix(name, "module.") {
-		parts := strings.SplitN(name, ".", 3)
-		if len(parts) < 3 {
-			break // the call itself
-		}
-		name = parts[2]
-	}
-	module = strings.TrimSuffix(strings.TrimSuffix(address, name), ".")
-	in, wrong := parseModule(module)
-	return state.Block{Module: in, Name: name}, cmp.Or(err, wrong)
 }

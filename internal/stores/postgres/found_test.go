@@ -55,7 +55,10 @@ var (
 	outputO    = state.Finding{Unit: state.Unit{Kind: state.OutputUnit, Addr: "o"}, Block: state.Block{Name: "output.o"}, Reads: []state.Subject{all}}
 )
 
-// settlement returns what a full plan from a state has found right.
+// results are the claimed results of a run that changes the output.
+var results = map[state.Subject][]state.Finding{{Kind: state.OneOutput, Addr: "o"}: {outputO}}
+
+// settlement returns a settlement of a full plan from a state, with the units that it has found right.
 func settlement(base *state.File, moment int64, hashes state.BlockHashes, found ...state.Finding) state.Settlement {
 	s := state.Settlement{Found: slices.Values(found), Relied: map[state.Subject]state.RowSet{}, Hashes: hashes, Moment: moment, Full: true}
 	for _, m := range hashes {
@@ -196,21 +199,21 @@ func TestChanged(t *testing.T) {
 		}, first, "test_thing.a[2] row"},
 		"a claimed output": {func(t *testing.T) {
 			r := planned(t, opt, "second", nil)
-			r.scope.Claims[state.Subject{Kind: state.OneOutput, Addr: "o"}], r.scope.Hashes, r.scope.Results = state.Exclusive, first, []state.Finding{outputO}
+			r.scope.Claims[state.Subject{Kind: state.OneOutput, Addr: "o"}], r.scope.Hashes, r.scope.Results = state.Exclusive, first, results
 			r.begin()
 			r.PutOutput("o", output(t, "other"))
 			r.end()
 		}, first, ""},
 		"an output of another code": {func(t *testing.T) {
 			r := planned(t, opt, "second", nil)
-			r.scope.Claims[state.Subject{Kind: state.OneOutput, Addr: "o"}], r.scope.Hashes, r.scope.Results = state.Exclusive, hashesOf("output.o 2"), []state.Finding{outputO}
+			r.scope.Claims[state.Subject{Kind: state.OneOutput, Addr: "o"}], r.scope.Hashes, r.scope.Results = state.Exclusive, hashesOf("output.o 2"), results
 			r.begin()
 			r.PutOutput("o", output(t, "other"))
 			r.end()
 		}, first, "differs: output.o\noutput o block"},
 		"an output that is gone": {func(t *testing.T) {
 			r := planned(t, opt, "second", nil)
-			r.scope.Claims[state.Subject{Kind: state.OneOutput, Addr: "o"}], r.scope.Hashes, r.scope.Results = state.Exclusive, state.BlockHashes{}, []state.Finding{outputO}
+			r.scope.Claims[state.Subject{Kind: state.OneOutput, Addr: "o"}], r.scope.Hashes, r.scope.Results = state.Exclusive, state.BlockHashes{}, results
 			r.begin()
 			r.PutOutput("o", nil)
 			r.end()

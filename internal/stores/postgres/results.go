@@ -113,33 +113,36 @@ func (t *tx) putResults(c *claim, stored *state.State, next *state.File) (bool, 
 }
 
 // noteResults makes the records of units whose results a run has stored, as far as it has claimed them with
-// their read-sets, and removes the marks. The record of one whose block is gone goes as well. All others get
+// their read-sets, and removes the marks. The records of a block that is gone go as well. All others get
 // marks.
 func noteResults(t *tx, c *claim, put, gone []string) error {
 	claimed := map[string][]state.Finding{}
-	for _, u := range c.scope.Results {
-		if s, has := rowOf(u); has {
-			claimed[s.Key()] = append(claimed[s.Key()], u)
-		}
+	for s, units := range c.scope.Results {
+		claimed[s.Key()] = append(make([]state.Finding, 0, len(units)), units...)
 	}
 	var made []state.Finding
-	var marked, clear, lost []string
+	var marked, done, lost []string
 	for i, key := range slices.Concat(put, gone) {
-		units, is := claimed[key]
-		switch {
-		case !is:
+		units := claimed[key]
+		if units == nil {
 			marked = append(marked, key)
 			continue
-		case i < len(put):
-			made = append(made, units...)
-		default:
-			lost = append(lost, keysOfUnits(units)...)
 		}
-		clear = append(clear, key)
+		done = append(done, key)
+		if i < len(put) {
+			made = append(made, units...)
+			continue
+		}
+		blocks, err := blocksOf(key)
+		if err != nil {
+			return err
+		}
+		lost = append(lost, blocks[0].String())
 	}
 	_, err := t.exec(`INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT $1, u, 'object', $3 FROM unnest($2::text[]) u ON CONFLICT DO NOTHING`, c.workspace, pq.StringArray(marked), c.run)
-	if err == nil && len(clear) > 0 {
-		_, err = t.exec(`WITH lost AS (DELETE FROM mayfly.units WHERE workspace = $1 AND unit = ANY($2)) DELETE FROM mayfly.due WHERE workspace = $1 AND unit = ANY($3)`, c.workspace, pq.StringArray(lost), pq.StringArray(clear))
+	if err == nil && len(done) > 0 { // the units of a resource have records of their own
+		_, err = t.exec(`WITH lost AS (DELETE FROM mayfly.units WHERE workspace = $1 AND block = ANY($2) AND kind IN ('output', 'check') RETURNING unit)
+			DELETE FROM mayfly.due WHERE workspace = $1 AND (unit = ANY($3) OR unit IN (SELECT unit FROM lost))`, c.workspace, pq.StringArray(lost), pq.StringArray(done))
 	}
 	if err == nil {
 		err = putRecords(t, c.workspace, c.hashes, made, nil)
