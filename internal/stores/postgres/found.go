@@ -221,8 +221,12 @@ func (x *found) changed(t *tx, subjects map[state.Subject]bool) (foundRows, erro
 			return out, err
 		}
 	}
-	for _, g := range gone {
-		out.changed[g.of] = out.changed[g.of] || !removed[g.row]
+	for _, g := range gone { // no other run can remove a result that this one has claimed
+		own := removed[g.row]
+		if g.of.Kind == state.OneOutput || g.of.Kind == state.OneCheck {
+			own = x.c.writes(g.of.Key())
+		}
+		out.changed[g.of] = out.changed[g.of] || !own
 	}
 	return out, nil
 }

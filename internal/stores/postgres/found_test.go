@@ -279,6 +279,40 @@ func TestFound(t *testing.T) {
 		"another run is to change a value": {nil, nil, func(t *testing.T, _ *run) {
 			planned(t, opt, "other", []int{0}).begin()
 		}, stays + "output o block\nrepetition test_thing.a block\ntest_thing.a[0] object block\ntest_thing.a[1] block"},
+		"an object is gone": {nil, func(t *testing.T) {
+			r := planned(t, opt, "other", []int{1})
+			r.scope.Hashes = first
+			r.begin()
+			r.commit(state.ObjectChange{Object: storetest.Address("a", 1), Step: &state.Step{Settled: true}})
+			r.end()
+		}, nil, "differs: output.o\ndiffers: resource.test_thing.a\noutput o input block\ntest_thing.a[1] object (void)\ntest_thing.a[2] input block"},
+		"an object is new": {nil, func(t *testing.T) {
+			r := planned(t, opt, "other", []int{5})
+			r.scope.Hashes = second
+			r.begin()
+			r.commit(outcome(t, 5, "other", true))
+			r.end()
+		}, nil, "differs: output.o\ndiffers: repetition.resource.test_thing.a\ndiffers: resource.test_thing.a\noutput o input block"},
+		"another run is to make an object": {nil, nil, func(t *testing.T, _ *run) {
+			r := planned(t, opt, "other", []int{5})
+			r.scope.Hashes = second
+			r.begin()
+		}, "differs: output.o\ndiffers: repetition.resource.test_thing.a\ndiffers: resource.test_thing.a\noutput o block\ntest_thing.a[5] object (void)"},
+		"another run has come and gone": {nil, func(t *testing.T) {
+			r := planned(t, opt, "other", []int{5})
+			r.begin()
+			r.end()
+		}, nil, "differs: repetition.resource.test_thing.a\ndiffers: resource.test_thing.a\ntest_thing.a[5] object (void)"},
+		"a unit has seen another hash": {nil, func(t *testing.T) {
+			execute(t, opt, `INSERT INTO mayfly.units (workspace, unit, kind, block, reads, seen) SELECT id, 'repetition x', 'repetition', 'repetition.resource.test_thing.a', '{}', '\xff' FROM mayfly.workspaces`)
+		}, nil, "differs: repetition.resource.test_thing.a\nrepetition x block"},
+		"a late result": {nil, func(t *testing.T) {
+			execute(t, opt, `INSERT INTO mayfly.late (run, batch, workspace, address, deposed, sealed) SELECT id, 7, workspace, 'test_thing.a[1]', '', false FROM mayfly.runs LIMIT 1`)
+		}, nil, "differs: output.o\ndiffers: resource.test_thing.a\noutput o block\ntest_thing.a[1] block\ntest_thing.a[2] block"},
+		"units without records": {nil, func(t *testing.T) {
+			execute(t, opt, `DELETE FROM mayfly.units`)
+			settle(t, opt, "other", 0)
+		}, nil, "differs: repetition.resource.test_thing.a\ndiffers: resource.test_thing.a\noutput o object (void)\nrepetition test_thing.a object (void)\ntest_thing.a[0] block\ntest_thing.a[1] object (void)"},
 		"another run has the state": {nil, nil, func(t *testing.T, _ *run) {
 			execute(t, opt, `INSERT INTO mayfly.runs (id, workspace, state, info, lease_until) SELECT '00000000-0000-0000-0000-000000000001', id, 'claimed', '{}', clock_timestamp() + interval '1 hour' FROM mayfly.workspaces`)
 			execute(t, opt, `INSERT INTO mayfly.claims (workspace, key, run, mode) SELECT id, '', '00000000-0000-0000-0000-000000000001', 'x' FROM mayfly.workspaces`)
@@ -310,4 +344,64 @@ func TestFound(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestGone has units vanish: with their block, and with the configuration of something that has no row.
+func TestGone(t *testing.T) {
+	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
+	clean(t, opt)
+	without := hashesOf("repetition.resource.test_thing.a 1", "resource.test_thing.a 1")
+	gone := outputO
+	gone.Gone = true
+	stale := state.Finding{Unit: finding(7).Unit, Block: things, Gone: true}
+	execute(t, opt, `INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT id, 'test_thing.a[7]', 'object', gen_random_uuid() FROM mayfly.workspaces`)
+	end := func(remove bool) {
+		t.Helper()
+		moment := momentOf(t, opt)
+		r := planned(t, opt, "second", nil)
+		r.scope.Hashes = without
+		if remove {
+			r.scope.Claims[state.Subject{Kind: state.OneOutput, Addr: "o"}] = state.Exclusive
+		}
+		r.begin()
+		if remove {
+			r.PutOutput("o", nil)
+		}
+		r.Run.(state.Recorder).Record(settlement(r.base, moment, without, gone, stale))
+		r.end()
+	}
+	end(false)
+	if got := due(t, opt, without); got != "differs: output.o\noutput o block" {
+		t.Errorf("got due\n%s\nwant the output, which the state has", got)
+	}
+	end(true)
+	if got := due(t, opt, without); got != "" {
+		t.Errorf("got due\n%s\nwant nothing", got)
+	}
+	if got := due(t, opt, first); got != "differs: output.o" {
+		t.Errorf("got due\n%s\nwant the block of the output for a configuration that has it", got)
+	}
+}
+
+// TestFirstFullPlan marks the objects that the first full plan has found nothing about.
+func TestFirstFullPlan(t *testing.T) {
+	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
+	chain(t, opt)
+	execute(t, opt, `DELETE FROM mayfly.units`)
+	end := func(full bool, want string) {
+		t.Helper()
+		moment := momentOf(t, opt)
+		r := planned(t, opt, "first", nil)
+		r.scope.Hashes = first
+		r.begin()
+		s := settlement(r.base, moment, first, finding(0), finding(1, 0))
+		s.Full = full
+		r.Run.(state.Recorder).Record(s)
+		r.end()
+		if got := due(t, opt, first); got != want {
+			t.Errorf("got due\n%s\nwant\n%s", got, want)
+		}
+	}
+	end(false, "all")
+	end(true, "test_thing.a[2] object (void)")
 }
