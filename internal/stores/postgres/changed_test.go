@@ -73,6 +73,7 @@ func TestRecordsInModules(t *testing.T) {
 		{Module: a, Blocks: []state.BlockHash{{Name: "module.b", Hash: hash}}},
 		{Module: b, Blocks: []state.BlockHash{{Name: "check.c", Hash: hash}, {Name: "resource.test_thing.c", Hash: hash}}},
 	}
+	execute(t, opt, `INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT id, u, 'object', gen_random_uuid() FROM mayfly.workspaces, unnest('{check module.a.module.b.check.c,check module.a.module.b.test_thing.c}'::text[]) u`)
 	call := state.Finding{Unit: state.Unit{Kind: state.RepetitionUnit, Addr: `module.a["x y"].module.b`}, Block: state.Block{Module: a, Name: "module.b"}}
 	check := state.Finding{Unit: state.Unit{Kind: state.CheckUnit, Addr: `module.a["x y"].module.b.check.c`}, Block: state.Block{Module: b, Name: "check.c"}, Reads: []state.Subject{state.InstanceSubject(in)}}
 	thing := state.Finding{Unit: state.UnitOf(in), Block: state.BlockOf(in.Config()), Given: state.Hash{2}}

@@ -34,7 +34,7 @@ func recordFound(ctx context.Context, p place, c *claim, s *state.Settlement) er
 	if s == nil {
 		return nil
 	}
-	x := &found{place: p, c: c, Settlement: s, index: indexOf(s.Hashes)}
+	x := &found{place: p, c: c, Settlement: s, index: indexOf(s.Hashes), open: map[state.Block]bool{}}
 	var err error
 	for part := range inParts(s.Found, foundAtOnce) {
 		if err = x.behindGate(ctx, func(t *tx) error { return x.part(t, part) }); err != nil {
@@ -77,6 +77,7 @@ type found struct {
 	c *claim
 	*state.Settlement
 	index hashIndex
+	open  map[state.Block]bool // have units that were not recorded
 }
 
 // behindGate calls f in a transaction that keeps other runs from claiming, while the run has its claims.
@@ -124,7 +125,7 @@ func (x *found) part(t *tx, part []state.Finding) error {
 		ok := !taken[""] && (!has || stays(s)) && !slices.ContainsFunc(u.Reads, func(s state.Subject) bool { return !stays(s) })
 		switch {
 		case !ok || !u.Gone && u.Unit.Kind == state.InstanceUnit && rows.versions[u.Unit.Addr] == "": // or its object is gone
-			open = append(open, u)
+			open, x.open[u.Block] = append(open, u), true
 		case u.Gone:
 			gone = append(gone, u)
 		default:
@@ -353,9 +354,26 @@ func (x *found) hashes(t *tx) error {
 		delete(e.of, b.Name)
 		e.dropped, changed[b.Module.String()] = h.moment, e
 	}
-	if err = h.put(changed); err == nil && x.Full && !h.complete {
+	if err = h.put(changed); err == nil {
+		err = x.clearChecks(t, func(b state.Block) bool { return !others(b) && untouched(b) && !x.open[b] })
+	}
+	if err == nil && x.Full && !h.complete {
 		err = x.complete(t)
 	}
+	return err
+}
+
+// clearChecks removes the marks of the results of blocks whose units were all found right. A run that claims
+// results marks them as a whole.
+func (x *found) clearChecks(t *tx, right func(state.Block) bool) error {
+	var keys []string
+	for _, b := range x.Covered {
+		if right(b) {
+			address := b.Module.Join(strings.TrimPrefix(b.Name, "resource."))
+			keys = append(keys, state.Subject{Kind: state.OneCheck, Addr: address}.Key())
+		}
+	}
+	_, err := t.exec(`DELETE FROM mayfly.due WHERE workspace = $1 AND unit = ANY($2)`, x.c.workspace, pq.StringArray(keys))
 	return err
 }
 

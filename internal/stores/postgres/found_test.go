@@ -293,6 +293,15 @@ func TestFound(t *testing.T) {
 			r.commit(outcome(t, 5, "other", true))
 			r.end()
 		}, nil, "differs: output.o\ndiffers: repetition.resource.test_thing.a\ndiffers: resource.test_thing.a\noutput o input block"},
+		"another run has stopped in an operation": {nil, nil, func(t *testing.T, _ *run) {
+			r := planned(t, opt, "other", []int{5})
+			r.scope.Hashes = second
+			r.begin()
+			if _, err := r.Begin(storetest.Address("a", 5), "create"); err != nil {
+				t.Fatal(err)
+			}
+			execute(t, opt, `UPDATE mayfly.runs SET state = 'lapsed' WHERE id = (SELECT run FROM mayfly.operations WHERE ended IS NULL)`)
+		}, "differs: output.o\ndiffers: repetition.resource.test_thing.a\ndiffers: resource.test_thing.a\noutput o block\ntest_thing.a[5] object (void)"},
 		"another run is to make an object": {nil, nil, func(t *testing.T, _ *run) {
 			r := planned(t, opt, "other", []int{5})
 			r.scope.Hashes = second
@@ -307,8 +316,9 @@ func TestFound(t *testing.T) {
 			execute(t, opt, `INSERT INTO mayfly.units (workspace, unit, kind, block, reads, seen) SELECT id, 'repetition x', 'repetition', 'repetition.resource.test_thing.a', '{}', '\xff' FROM mayfly.workspaces`)
 		}, nil, "differs: repetition.resource.test_thing.a\nrepetition x block"},
 		"a late result": {nil, func(t *testing.T) {
+			execute(t, opt, `INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT id, 'check test_thing.a', 'object', gen_random_uuid() FROM mayfly.workspaces`)
 			execute(t, opt, `INSERT INTO mayfly.late (run, batch, workspace, address, deposed, sealed) SELECT id, 7, workspace, 'test_thing.a[1]', '', false FROM mayfly.runs LIMIT 1`)
-		}, nil, "differs: output.o\ndiffers: resource.test_thing.a\noutput o block\ntest_thing.a[1] block\ntest_thing.a[2] block"},
+		}, nil, "differs: output.o\ndiffers: resource.test_thing.a\ncheck test_thing.a object (void)\noutput o block\ntest_thing.a[1] block\ntest_thing.a[2] block"},
 		"units without records": {nil, func(t *testing.T) {
 			execute(t, opt, `DELETE FROM mayfly.units`)
 			settle(t, opt, "other", 0)
