@@ -21,8 +21,9 @@ import (
 
 // records has the hashes of blocks (docs/adr/041-scope-changed.md). A row of blocks has the entries of a
 // module, and a workspace has a digest of each such row, so that a plan without changes reads one row. They
-// are written by holders of the gate only. The moment of a workspace grows with each of these writes, and
-// entries have the one at which they were written. The hashes are keyed.
+// are written by holders of the gate only, from the first claim of a run on that says its hashes: that is the
+// moment since which they are tracked. The moment of a workspace grows with each claim and each of these
+// writes, and entries have the one at which they were written. The hashes are keyed.
 const records = `
 ALTER TABLE mayfly.units ADD COLUMN seen bytea, ADD COLUMN given bytea;
 UPDATE mayfly.units SET block = regexp_replace(block, '([^.]+[.][^.]+)$', 'resource.\1');
@@ -36,7 +37,7 @@ CREATE TABLE mayfly.blocks (
 	PRIMARY KEY (workspace, module)
 );
 ALTER TABLE mayfly.workspaces ADD COLUMN modules text[] NOT NULL DEFAULT '{}', ADD COLUMN digests bytea[] NOT NULL DEFAULT '{}',
-	ADD COLUMN moment bigint NOT NULL DEFAULT 0, ADD COLUMN complete boolean NOT NULL DEFAULT false, ADD COLUMN key bytea, ADD COLUMN key_sealed boolean NOT NULL DEFAULT false;`
+	ADD COLUMN moment bigint NOT NULL DEFAULT 0, ADD COLUMN tracked bigint NOT NULL DEFAULT 0, ADD COLUMN complete boolean NOT NULL DEFAULT false, ADD COLUMN key bytea, ADD COLUMN key_sealed boolean NOT NULL DEFAULT false;`
 
 // entry is the stored hash of a block.
 type entry struct {
@@ -121,20 +122,28 @@ type hashing struct {
 	t         *tx
 	workspace int64
 	moment    int64
+	tracked   int64 // the moment since which entries are written; 0 for none
 	complete  bool
 	digests   map[string][]byte // by module
 	key       []byte            // nil for none that can be used
 }
 
-// readHashing returns the part of the row of a workspace that is about hashes.
+// hashingColumns are the columns of a workspace that are about hashes.
+const hashingColumns = `id, moment, tracked, complete, modules, digests, key, key_sealed`
+
+// readHashing returns the part of the row of a workspace that is about hashes, zero if there is none.
 func readHashing(t *tx, name string) (*hashing, error) {
+	return scanHashing(t, `SELECT `+hashingColumns+` FROM mayfly.workspaces WHERE name = $1`, name)
+}
+
+// scanHashing returns the columns of a row that a statement finds.
+func scanHashing(t *tx, statement string, args ...any) (*hashing, error) {
 	h := &hashing{t: t, digests: map[string][]byte{}}
 	var modules pq.StringArray
 	var sums pq.ByteaArray
 	var key []byte
 	var sealed bool
-	there, err := t.one(`SELECT id, moment, complete, modules, digests, key, key_sealed FROM mayfly.workspaces WHERE name = $1`, []any{name},
-		&h.workspace, &h.moment, &h.complete, &modules, &sums, &key, &sealed)
+	there, err := t.one(statement, args, &h.workspace, &h.moment, &h.tracked, &h.complete, &modules, &sums, &key, &sealed)
 	if err != nil || !there {
 		return h, err
 	}
@@ -225,9 +234,11 @@ func blocksOf(key string) ([]state.Block, error) {
 }
 
 // unhash removes the hashes of the blocks that a run claims a part of, where the run has others, and makes
-// sure that the workspace has a key for hashes. The gate is held.
-func unhash(t *tx, c *claim, name string, claims state.Claims) error {
-	h, err := readHashing(t, name)
+// sure that the workspace has a key for hashes. As long as no run has said its hashes, there are none. The gate
+// is held.
+func unhash(t *tx, c *claim, claims state.Claims) error {
+	h, err := scanHashing(t, `UPDATE mayfly.workspaces SET moment = moment + 1, tracked = CASE WHEN tracked = 0 AND $2 THEN moment + 1 ELSE tracked END WHERE id = $1 RETURNING `+hashingColumns,
+		c.workspace, len(c.hashes) > 0)
 	if err != nil {
 		return err
 	}
@@ -237,6 +248,9 @@ func unhash(t *tx, c *claim, name string, claims state.Claims) error {
 			return err
 		}
 		own = nil
+	}
+	if h.tracked == 0 {
+		return nil
 	}
 	claimed, err := claimedBlocks(claims)
 	if err != nil {
@@ -259,7 +273,6 @@ func unhash(t *tx, c *claim, name string, claims state.Claims) error {
 	if err != nil {
 		return err
 	}
-	h.moment++
 	changed := map[string]*entries{}
 	for b, declares := range claimed {
 		hash, declared := own.of(b)

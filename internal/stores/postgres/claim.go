@@ -163,7 +163,7 @@ func (m *manager) claimIn(t *tx, c *claim, scope *state.Scope, text string, wait
 			err = t.enter(c, "claimed", m.store.opt.Lease, text, keysOf(wanted), unitsOf(scope))
 		}
 		if err == nil {
-			err = unhash(t, c, m.name, wanted)
+			err = unhash(t, c, wanted)
 		}
 		if err != nil {
 			return nil, err

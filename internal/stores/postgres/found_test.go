@@ -413,5 +413,7 @@ func TestFirstFullPlan(t *testing.T) {
 		}
 	}
 	end(false, "all")
+	execute(t, opt, `UPDATE mayfly.workspaces SET tracked = moment + 2`)
+	end(true, "all")
 	end(true, "test_thing.a[2] object (void)")
 }
