@@ -234,8 +234,8 @@ func blocksOf(key string) ([]state.Block, error) {
 }
 
 // unhash removes the hashes of the blocks that a run claims a part of, where the run has others, and makes
-// sure that the workspace has a key for hashes. As long as no run has said its hashes, there are none. The gate
-// is held.
+// sure that the workspace has a key for hashes. As long as no run has said its hashes, there are none. The
+// gate is held.
 func unhash(t *tx, c *claim, claims state.Claims) error {
 	h, err := scanHashing(t, `UPDATE mayfly.workspaces SET moment = moment + 1, tracked = CASE WHEN tracked = 0 AND $2 THEN moment + 1 ELSE tracked END WHERE id = $1 RETURNING `+hashingColumns,
 		c.workspace, len(c.hashes) > 0)
