@@ -301,7 +301,7 @@ func (x *found) hashes(t *tx) error {
 	if err != nil {
 		return err
 	}
-	if h.tracked > x.Moment+1 { // claims after the plan have left nothing
+	if h.tracked == 0 || h.tracked > x.Moment+1 { // claims after the plan have left nothing
 		return nil
 	}
 	stored, err := h.entries(nil)

@@ -398,11 +398,11 @@ func TestFirstFullPlan(t *testing.T) {
 	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
 	chain(t, opt)
 	execute(t, opt, `DELETE FROM mayfly.units`)
-	end := func(full bool, want string) {
+	end := func(hashes state.BlockHashes, full bool, want string) {
 		t.Helper()
 		moment := momentOf(t, opt)
 		r := planned(t, opt, "first", nil)
-		r.scope.Hashes = first
+		r.scope.Hashes = hashes
 		r.begin()
 		s := settlement(r.base, moment, first, finding(0), finding(1, 0))
 		s.Full = full
@@ -412,8 +412,9 @@ func TestFirstFullPlan(t *testing.T) {
 			t.Errorf("got due\n%s\nwant\n%s", got, want)
 		}
 	}
-	end(false, "all")
+	end(nil, true, "all")
+	end(first, false, "all")
 	execute(t, opt, `UPDATE mayfly.workspaces SET tracked = moment + 2`)
-	end(true, "all")
-	end(true, "test_thing.a[2] object (void)")
+	end(first, true, "all")
+	end(first, true, "test_thing.a[2] object (void)")
 }
