@@ -161,9 +161,9 @@ func (l Locking) noted(info LockInfo) LockInfo {
 	return info
 }
 
-// Take takes the lock and returns its ID, which is "" with NoLock, where a Recoverer is asked. After
-// the timeout, the error is the last *LockError. If ctx ends first, the error wraps both that and the cause
-// of ctx.
+// Take takes the lock and returns its ID. With NoLock it takes none and returns "", unless a Recoverer
+// refuses the run. After the timeout, the error is the last *LockError. If ctx ends first, the error wraps
+// the last *LockError and the cause of ctx.
 func (l Locking) Take(ctx context.Context, m Manager, info LockInfo) (string, error) {
 	info = l.noted(info)
 	if l.NoLock {

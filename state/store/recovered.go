@@ -93,8 +93,8 @@ func (r *Recovered) journalDiags() diag.List {
 	return append(l.Once(), LeftOpen(r.Open)...)
 }
 
-// FreedDiags returns the warning about freed operations on the instances that about reports; none if there
-// are none. It has the text of the one in Diags about operations that did not end.
+// FreedDiags returns the warning about freed operations on the instances for which about returns true, in the
+// words that Diags has for operations that did not end. It is empty if there are none.
 func (r *Recovered) FreedDiags(about func(addr.Instance) bool) diag.List {
 	var unfinished []state.Unfinished
 	for _, o := range r.Freed {
@@ -105,8 +105,9 @@ func (r *Recovered) FreedDiags(about func(addr.Instance) bool) diag.List {
 	return interrupted(unfinished).Once()
 }
 
-// ClearDiags returns the warning about rows that are not encrypted although the configuration asks for that,
-// after a run that has changed so many; none if it has changed all of them. It is empty for a nil r.
+// ClearDiags returns the warning about rows that are stored in clear although the configuration asks for
+// encryption, after a run that has changed the given number of rows. It is empty if the run has changed all
+// of them, or if r is nil.
 func (r *Recovered) ClearDiags(changed int) diag.List {
 	if r == nil || r.Clear <= changed {
 		return nil
@@ -115,7 +116,7 @@ func (r *Recovered) ClearDiags(changed int) diag.List {
 }
 
 // LeftDiags returns the warning that late results stay where they are when the state of a workspace is copied
-// to another place; none if there are none. It is empty for a nil r.
+// to another place. It is empty if there are none, or if r is nil.
 func (r *Recovered) LeftDiags(workspace string) diag.List {
 	if r == nil || len(r.Late) == 0 {
 		return nil
@@ -128,7 +129,7 @@ func (r *Recovered) LeftDiags(workspace string) diag.List {
 		"They are not part of the state, and the new backend has no place for them. Compare the next plan with the real objects. The previous backend keeps the results: a plan there shows them in full.", workspace, ListObjects(objects)).Once()
 }
 
-// interrupted returns the warning about operations that began and did not end; none if there are none.
+// interrupted returns the warning about operations that began and did not end. It is empty if there are none.
 func interrupted(unfinished []state.Unfinished) diag.List {
 	if len(unfinished) == 0 {
 		return nil
@@ -170,8 +171,8 @@ func (r *Recovered) WithoutListed(open []state.Opening) []state.Opening {
 	})
 }
 
-// LeftOpen returns the warning about ephemeral instances that runs which ended abnormally left open; none if
-// there are none.
+// LeftOpen returns the warning about ephemeral instances that were left open by runs which ended abnormally.
+// It is empty if there are none.
 func LeftOpen(open []state.Opening) diag.List {
 	if len(open) == 0 {
 		return nil

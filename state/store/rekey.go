@@ -8,9 +8,8 @@ type Rekeyed struct {
 	Err  error // why the file was left as it is; nil if it was encrypted again
 }
 
-// Rekey stores the files of m again, encrypted by the present rules. The caller should hold the lock. It
-// reports each file that was handled, also those that had to be left as they are. For a manager that is not
-// InFiles, that is the state alone.
+// Rekey encrypts the files of m again by the present rules. The caller should hold the lock. It reports every
+// file, also one that had to be left as it is. For a manager that is not InFiles, it reports the state alone.
 func Rekey(ctx context.Context, m Manager) ([]Rekeyed, error) {
 	if f, ok := m.(InFiles); ok {
 		return f.Rekey(ctx)

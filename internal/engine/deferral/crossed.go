@@ -9,10 +9,11 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Crossed returns the replacements in the set which wait for an object that depends on them and waits for
-// them in turn, also through others, so that a plan without any change could not be followed by another one.
-// WaitsFor has that object only. One of these others must wait until a change of a seed is applied: deferrals
-// that merely follow from each other all end as soon as something else ends one of them.
+// Crossed returns the replacements in the set that wait for an object which depends on the replaced one and,
+// directly or through others, waits for the replacement, so that a plan which changes nothing would be
+// followed by the same plan. Their WaitsFor has that object only. One object in the cycle must wait until a
+// change of a seed is applied: if deferrals only follow from each other, they all end as soon as anything
+// else ends one of them.
 func (s *Set) Crossed(prior *state.State, seeds map[addr.Instance]*plan.Deferral) (out []*plan.Deferral) {
 	w, list := findWaits(s, nil), s.List()
 	_, number := component.Find(w.next, func(to int32) int32 { return to })

@@ -10,16 +10,17 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Destructions finds the destructions that have to wait, in a plan all of whose instances are planned: an
-// object must not be destroyed while a deferred object that exists depends on it.
+// Destructions finds the destructions that have to wait because a deferred object that exists depends on the
+// object to be destroyed. All instances of the plan must have been planned.
 type Destructions struct {
 	Set     *Set
 	Changes map[addr.Object]*plan.Change // without those that are deferred in the end
 	Prior   *state.State
 	Seeds   map[addr.Instance]*plan.Deferral // of earlier attempts; gets the seeds of the next one
 
-	// Stuck gets the replacements that cannot be deferred, because the deferred object that is against them
-	// waits for them, which is the first of WaitsFor: no later plan could make them either.
+	// Stuck gets the replacements that cannot be deferred, because the deferred object that depends on the
+	// replaced one waits for the replacement. It is the first of WaitsFor. No later plan could make them
+	// either.
 	Stuck []*plan.Deferral
 
 	replaced  []*plan.Deferral                      // replacements that have to wait
@@ -27,9 +28,9 @@ type Destructions struct {
 	queue     []addr.ConfigResource
 }
 
-// Settle defers the destructions that have to wait. It leaves out the second halves of replacements that
-// create first. It returns true if other replacements have to be deferred as a whole: the plan must be made
-// again then, with the seeds deferred.
+// Settle defers the destructions that have to wait. Of a replacement that creates first, only the destruction
+// of the old object is deferred. It returns true if other replacements have to be deferred as a whole: the
+// plan must then be made again, with the seeds deferred.
 func (d *Destructions) Settle() (again bool) {
 	d.protected = map[addr.ConfigResource]addr.Instance{}
 	existing := map[addr.Instance]*state.Object{}
@@ -91,7 +92,7 @@ func (d *Destructions) protect(by addr.Instance, deps []addr.ConfigResource) {
 	}
 }
 
-// wait has a destruction wait for the deferred object that is against it.
+// wait defers a destruction until the given deferred object allows it.
 func (d *Destructions) wait(c *plan.Change, on addr.Instance) {
 	later := &plan.Deferral{Change: c, Reason: plan.DeferredPrereq, WaitsFor: []plan.Dep{{Resource: on.Abs(), Key: on.Key}}}
 	switch c.Action {

@@ -5,8 +5,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// Producers finds the changes that make computed values which exist only in this run, for objects that are
-// deferred. The values would be lost before those objects are planned, so the changes have to wait too.
+// Producers finds changes that compute values which are not stored, for deferred objects. The values would be
+// lost before these objects are planned, so the changes have to wait too.
 type Producers struct {
 	Set     *Set
 	Changes map[addr.Object]*plan.Change
@@ -14,9 +14,9 @@ type Producers struct {
 	Seeds   map[addr.Instance]*plan.Deferral     // gets the seeds of the next attempt
 }
 
-// Defer defers the given changes as far as they have to wait. It returns true if one does: the plan must be
-// made again then. Stuck has the changes that a deferred object waits for, which is the first of WaitsFor: no
-// later plan could make them either.
+// Defer defers the given changes that have to wait. It returns true if there are any: the plan must then be
+// made again. stuck are changes that cannot wait, because a deferred object, the first of WaitsFor, waits for
+// them: no later plan could make them either.
 func (p *Producers) Defer(changes []*plan.Change) (again bool, stuck []*plan.Deferral) {
 	var list []*plan.Deferral
 	for _, c := range changes {

@@ -151,8 +151,9 @@ func (w *waits) leadTo(from plan.Dep, to addr.Instance) bool {
 }
 
 // closing returns for each deferral the index in WaitsFor of the first object that itself waits for the
-// deferred one, also through other deferrals of the list, -1 if none does. Both are in one component of the
-// graph with all these deferrals then: it searches only there, which is usually nowhere.
+// deferred one, directly or through others, including deferrals of the list; -1 if there is none. Two such
+// objects are in one component of the graph that has all these deferrals, so only components with several
+// nodes are searched. Usually there are none.
 func (w *waits) closing(list []*plan.Deferral) []int {
 	links := make([][]int32, len(list))
 	for i, d := range list {

@@ -9,8 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Growing is the state that an attempt at a plan starts from, if it has a part of the stored one. Without a
-// part, its methods do nothing.
+// Growing is the state that one attempt at a plan starts from, if only a part of the stored state was read.
+// Without a part, its methods do nothing.
 type Growing struct {
 	Part   *Part
 	Plan   *plan.Plan
@@ -22,7 +22,8 @@ type Growing struct {
 	later *state.State // that this attempt has not seen; nil for none
 }
 
-// add adds objects to both states. It reports an error in reading them, and returns false for none.
+// add adds found to both states. It returns true if found has objects. It reports err, an error in reading
+// them.
 func (g *Growing) add(found *state.State, err error) bool {
 	if err != nil {
 		g.Report(diag.Errorf("Error reading the state", "%s", diag.Sentence(err)))
@@ -38,7 +39,7 @@ func (g *Growing) add(found *state.State, err error) bool {
 	return true
 }
 
-// Missed reads the objects that the attempt has missed. It returns true if there must be another one.
+// Missed reads the objects that the attempt has missed. It returns true if another attempt must be made.
 func (g *Growing) Missed(ctx context.Context) bool {
 	found, again, err := g.Part.Again(ctx)
 	again = g.add(g.later, nil) || again
@@ -46,8 +47,8 @@ func (g *Growing) Missed(ctx context.Context) bool {
 	return again && err == nil
 }
 
-// Gone reads the dependents of objects that are to be destroyed, which may have to go with them. It returns
-// true if there are more than the attempt has seen, which is of no use then.
+// Gone reads the objects that depend on objects which are to be destroyed, and may have to be destroyed with
+// them. It returns true if the attempt has not seen them all: another one must be made then.
 func (g *Growing) Gone(ctx context.Context, objects []addr.Object) bool {
 	var blocks []addr.ConfigResource
 	for _, o := range objects {

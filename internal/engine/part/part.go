@@ -41,20 +41,21 @@ type Part struct {
 	times    int                                           // that planning has begun again
 }
 
-// most is how often planning begins again for rows that it has missed before it gets the whole state.
+// most is how often planning may start again with rows that it has missed. The next time, it gets the whole
+// state.
 const most = 3
 
-// Possible reports whether a plan can be made of a part of the state. Which objects have values that are made
-// of computed ones which are not stored takes the whole state to find out.
+// Possible reports whether a plan can be made of a part of the state. It cannot if a block has computed
+// values that are not stored: only the whole state shows which other objects have values made of them.
 func Possible(cfg *blocks.Config) bool {
 	possible := true
 	cfg.EachResource(func(b *blocks.Resource) { possible = possible && len(b.Computed) == 0 })
 	return possible
 }
 
-// Suffices reports whether a plan can be made of the objects that were read: it cannot while a moved block
-// takes one elsewhere, as the place that it goes to may be taken, or if one has computed values that are not
-// stored.
+// Suffices reports whether a plan can be made of the objects that were read. It cannot if a moved block moves
+// one of them, because another object may have the new address, or if one of them has computed values that
+// are not stored.
 func Suffices(cfg *blocks.Config, read *state.State) bool {
 	moved := moves.Concerned(cfg.Tree)
 	for a, in := range read.AllInstances() {
@@ -67,7 +68,7 @@ func Suffices(cfg *blocks.Config, read *state.State) bool {
 	return true
 }
 
-// Made returns the instances that a plan was made of, and the ones that it changes.
+// Made returns the instances in the state that a plan was made from, and the instances that the plan changes.
 func Made(p *plan.Plan) []state.Subject {
 	out := map[state.Subject]bool{}
 	for a := range p.Base.AllInstances() {
@@ -79,8 +80,8 @@ func Made(p *plan.Plan) []state.Subject {
 	return slices.Collect(maps.Keys(out))
 }
 
-// New returns the part that a plan with targets needs, and the beginning of it, to be read first: the objects
-// that the targets name, that their blocks lead to, and that moved blocks name.
+// New returns the part that a plan with targets needs, and the subjects to read first: the instances that the
+// targets name, the objects that their blocks depend on, and the sources of moved blocks.
 func New(cfg *blocks.Config, targets []addr.Target, mode plan.Mode, fetch Fetch) (*Part, state.Part) {
 	p := &Part{
 		cfg: cfg, named: targets, targets: addr.NewTargetSet(targets), destroy: mode == plan.Destroy, declared: mode == plan.Destroy, fetch: fetch,
@@ -103,7 +104,7 @@ func New(cfg *blocks.Config, targets []addr.Target, mode plan.Mode, fetch Fetch)
 	return p, state.Part{Subjects: slices.Collect(maps.Keys(p.has)), Targets: slices.Concat(targets, moves.Sources(cfg.Tree))}
 }
 
-// each calls f with the blocks that a target has instances of.
+// each calls f with each block that a target has instances of.
 func (p *Part) each(t addr.Target, f func(*blocks.Resource)) {
 	m := p.cfg.Modules[t.Module.Module()]
 	if m == nil {
@@ -232,8 +233,8 @@ func (p *Part) coversWithin(block addr.ConfigResource, in addr.ModuleInstance) b
 	}
 }
 
-// Look returns o, an object that planning looks for in the state. It notes one that was not read, so that
-// planning begins again with it.
+// Look returns o, an object that planning looks up in the state. If the object was not read, that is noted,
+// so that planning starts again with it.
 func (p *Part) Look(o addr.Object) addr.Object {
 	if p == nil {
 		return o
@@ -250,7 +251,7 @@ func (p *Part) Look(o addr.Object) addr.Object {
 	return o
 }
 
-// LookAll notes that planning needs all objects of the state, if so.
+// LookAll notes, if needed is set, that planning needs all objects of the state.
 func (p *Part) LookAll(needed bool) {
 	if p == nil || !needed {
 		return
@@ -262,8 +263,8 @@ func (p *Part) LookAll(needed bool) {
 	}
 }
 
-// LookBeside notes that planning needs all objects of the state if a target with an instance key selects none
-// of the known instances: the message about it names the ones beside it, which may be in the state alone.
+// LookBeside notes that planning needs all objects of the state if a target with an instance key selects no
+// known instance: the message about the target lists the other instances, and some may be in the state only.
 func (p *Part) LookBeside(known iter.Seq[addr.Instance]) {
 	if p == nil {
 		return
@@ -303,8 +304,9 @@ func (p *Part) Again(ctx context.Context) (found *state.State, again bool, err e
 	return found, true, err
 }
 
-// Dependents reads the objects that depend on blocks whose objects are destroyed, directly or through others:
-// as the state has it, and if declared is set, as the configuration has it as well. It returns the new ones.
+// Dependents reads the objects that depend on objects of the given blocks, directly or through others,
+// because these are destroyed. The dependencies are the recorded ones and, if declared is set, also the ones
+// in the configuration. It returns the new objects.
 func (p *Part) Dependents(ctx context.Context, of []addr.ConfigResource, declared bool) (*state.State, error) {
 	if p == nil || len(of) == 0 {
 		return nil, nil
@@ -353,8 +355,8 @@ func (p *Part) read(s state.Subject) bool {
 	return false
 }
 
-// Follow reads the objects that the first ones depended on when they were stored and, if these are destroyed,
-// their dependents.
+// Follow reads the recorded dependencies of the objects that were read first and, if these are destroyed, the
+// objects that depend on them.
 func (p *Part) Follow(ctx context.Context, first *state.State) (*state.State, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -415,7 +417,7 @@ func (p *Part) follow(found *state.State) []state.Subject {
 	return slices.Collect(maps.Keys(need))
 }
 
-// goDown adds subjects to need with all that may depend on blocks. p.mu is held.
+// goDown adds to need the subjects of all objects that may depend on blocks. p.mu is held.
 func (p *Part) goDown(of []addr.ConfigResource, need map[state.Subject]bool) {
 	for len(of) > 0 {
 		var declared []*blocks.Resource

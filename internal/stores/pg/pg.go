@@ -222,25 +222,21 @@ func classify(err error) error {
 		return err
 	}
 	if errors.Is(err, pq.ErrSSLNotSupported) {
-		return fmt.Errorf("%w. To do without encryption, add sslmode=disable to the argument \"conn_str\" or the variable PG_CONN_STR, or set the variable PGSSLMODE", err)
+		return connect.Explain(err)
 	}
 	// Whatever the server did not say is about the connection.
-	return &remote.Passing{Err: err, Hint: "Check that the server runs, and its address in the argument \"conn_str\" or the variable PG_CONN_STR"}
+	return &remote.Passing{Err: err, Hint: connect.HintUnreached}
 }
 
 // explain adds advice to an error of the server.
 func explain(pe *pq.Error, err error) error {
 	switch pe.Code {
-	case "28P01", "28000":
-		return fmt.Errorf("%w. Check the user and the password in the argument \"conn_str\" or the variable PG_CONN_STR, or in PGUSER and PGPASSWORD", err)
-	case "3D000":
-		return fmt.Errorf("%w. Create the database, or name another one in the argument \"conn_str\" or the variable PG_CONN_STR", err)
 	case "42501":
 		return fmt.Errorf("%w. Grant the right to the user, or, if everything exists already, set skip_schema_creation, skip_table_creation and skip_index_creation", err)
 	case "3F000", "42P01":
 		return fmt.Errorf("%w. Create it, or let Mayfly do so by removing skip_schema_creation and skip_table_creation", err)
 	}
-	return err
+	return connect.Explain(err)
 }
 
 // row is the state of one workspace. Its version is the transaction that wrote the row last, which the server

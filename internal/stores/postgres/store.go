@@ -229,27 +229,20 @@ func passes(err error) bool {
 
 // explain adds advice to an error of the server or the connection. It shows no details, which may quote rows.
 func explain(err error) error {
-	if errors.Is(err, pq.ErrSSLNotSupported) {
-		return fmt.Errorf("%w. To do without encryption, add sslmode=disable to the argument \"conn_str\" or the variable PG_CONN_STR, or set the variable PGSSLMODE", err)
-	}
 	pe, ok := errors.AsType[*pq.Error](err)
 	if !ok && passes(err) {
-		return fmt.Errorf("%w. Check that the server runs, and its address in the argument \"conn_str\" or the variable PG_CONN_STR", err)
+		return fmt.Errorf("%w. %s", err, connect.HintUnreached)
 	}
 	if !ok {
-		return err
+		return connect.Explain(err)
 	}
 	switch pe.Code {
-	case "28P01", "28000":
-		return fmt.Errorf("%w. Check the user and the password in the argument \"conn_str\" or the variable PG_CONN_STR, or in PGUSER and PGPASSWORD", err)
-	case "3D000":
-		return fmt.Errorf("%w. Create the database, or name another one in the argument \"conn_str\" or the variable PG_CONN_STR", err)
 	case "42P01", "42703":
 		return fmt.Errorf("%w. The tables are not those that this version of Mayfly makes: a version that was not released may have made them. Take the state out with that one (mayfly state pull), drop the schema and the one of its views, and put the state back (mayfly state push)", err)
 	case "42501":
 		return fmt.Errorf("%w. The owner of the schema has to grant the right to the user", err)
 	}
-	return err
+	return connect.Explain(err)
 }
 
 // Workspaces implements store.Store.

@@ -1,4 +1,5 @@
-// Package connect reads connection strings of PostgreSQL, and says which errors of a server may pass.
+// Package connect reads connection strings of PostgreSQL, says which errors of a server may pass, and gives
+// advice on errors of a connection.
 //
 // It may import the client of PostgreSQL. It must not know the content of databases.
 package connect
@@ -49,6 +50,31 @@ func hideText(err error) error {
 }
 
 var quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// places of the settings that advice names. Both backends have them.
+const places = "the argument \"conn_str\" or the variable PG_CONN_STR"
+
+// HintUnreached is advice on an error of the network.
+const HintUnreached = "Check that the server runs, and its address in " + places
+
+// Explain adds advice to an error about encryption, the user or the database. It returns other errors as they
+// are.
+func Explain(err error) error {
+	if errors.Is(err, pq.ErrSSLNotSupported) {
+		return fmt.Errorf("%w. To do without encryption, add sslmode=disable to %s, or set the variable PGSSLMODE", err, places)
+	}
+	pe, is := errors.AsType[*pq.Error](err)
+	if !is {
+		return err
+	}
+	switch pe.Code {
+	case "28P01", "28000":
+		return fmt.Errorf("%w. Check the user and the password in %s, or in PGUSER and PGPASSWORD", err, places)
+	case "3D000":
+		return fmt.Errorf("%w. Create the database, or name another one in %s", err, places)
+	}
+	return err
+}
 
 // Passes reports whether the error with that code may pass: lost connections, exhausted resources, a server
 // that starts or ends, and transactions to be repeated.
