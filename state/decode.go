@@ -264,13 +264,15 @@ func (o outputV4) decode() (*Output, error) {
 // newOutput decodes an output's value and packs it for a State. A sensitive output is marked as a whole:
 // the file does not say which parts are.
 func newOutput(src []byte, ty cty.Type, sensitive bool) (*Output, error) {
-	v, err := jsonvalue.Unmarshal(src, ty)
-	if err != nil {
-		return nil, errors.New("its value does not fit its type")
-	}
-	packed, err := msgpack.Marshal(v, ty)
-	if err != nil {
-		return nil, errors.New("its value cannot be used")
+	packed, ok := packText(src, ty)
+	if !ok {
+		v, err := jsonvalue.Unmarshal(src, ty)
+		if err != nil {
+			return nil, errors.New("its value does not fit its type")
+		}
+		if packed, err = msgpack.Marshal(v, ty); err != nil {
+			return nil, errors.New("its value cannot be used")
+		}
 	}
 	var paths []cty.Path
 	if sensitive {

@@ -46,7 +46,7 @@ var namesRules = map[string]rule{
 
 // modelRules hold for states, plans and events.
 var modelRules = map[string]rule{
-	"state":                 {may: []string{"base/bug", "base/jsonvalue", "addr", "base/bounds", "diag", "values/fingerprint", "values/schema", "values/value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
+	"state":                 {may: []string{"base/bug", "base/jsonvalue", "addr", "base/bounds", "diag", "values/fingerprint", "values/schema", "values/value"}, pure: true, modules: []string{cty, msgpack, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
 	"plan":                  {may: []string{"addr", "base/component", "diag", "values/leak", "values/schema", "values/value", "state"}, pure: true, modules: []string{cty}, why: "a plan is data, and ordering it is a pure function: no live value may meet it"},
 	"event":                 {may: []string{"addr", "diag", "plan"}, pure: true, modules: none, why: "what is seen of a run has no values: an observer that knew the engine could reach them"},
 	"state/store":           {may: []string{"addr", "diag", "base/safefile", "state"}, why: "where a state is kept must not depend on what made it"},
