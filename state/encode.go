@@ -12,7 +12,6 @@ import (
 	"strconv"
 
 	"github.com/zclconf/go-cty/cty"
-	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/jsonvalue"
@@ -124,20 +123,13 @@ func (e *encoder) outputs(outputs map[string]*Output) {
 
 // appendOutput appends an output value with its type. An absent value becomes a null of dynamic type.
 func appendOutput(b []byte, o *Output) ([]byte, error) {
-	v, err := o.Value.Unmarked()
-	if err != nil {
-		return nil, err
-	}
-	ty := o.Value.Type()
-	if v == cty.NilVal {
-		v, ty = cty.NullVal(cty.DynamicPseudoType), cty.DynamicPseudoType
-	}
-	if !v.IsWhollyKnown() {
-		return nil, errors.New("a value that is not known cannot be stored")
-	}
-	vj, err := ctyjson.Marshal(v, ty)
-	if err != nil {
-		return nil, err
+	vj, ty := []byte("null"), cty.DynamicPseudoType
+	if !o.Value.IsZero() {
+		var err error
+		if vj, err = encodeOutput(o.Value); err != nil {
+			return nil, err
+		}
+		ty = o.Value.Type()
 	}
 	tj, err := jsonvalue.MarshalType(ty)
 	if err != nil {

@@ -50,12 +50,19 @@ func encodeAttributes(d value.Durable, absent []string) ([]byte, error) {
 	if !ok {
 		return encodeKnown(d)
 	}
-	b := append(make([]byte, 0, 64*len(parts)), '{')
+	b, err := appendParts(make([]byte, 0, 64*len(parts)), parts, absent)
+	return slices.Clone(b), err
+}
+
+// appendParts appends an object. Parts named in absent are left out if they are null.
+func appendParts(b []byte, parts []value.Part, absent []string) ([]byte, error) {
+	b = append(b, '{')
+	begin := len(b)
 	for _, p := range parts {
 		if isNull(p) && slices.Contains(absent, p.Name) {
 			continue
 		}
-		if len(b) > 1 {
+		if len(b) > begin {
 			b = append(b, ',')
 		}
 		b = append(appendString(b, p.Name), ':')
@@ -64,7 +71,7 @@ func encodeAttributes(d value.Durable, absent []string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return slices.Clone(append(b, '}')), nil
+	return append(b, '}'), nil
 }
 
 // isNull reports whether an attribute is stored as null, without a type of its own.
@@ -81,6 +88,11 @@ func appendPart(b []byte, p value.Part) ([]byte, error) {
 	case isNull(p):
 		return append(b, "null"...), nil
 	}
+	if parts, ok := p.Parts(); ok {
+		if whole, err := appendParts(b, parts, nil); err == nil {
+			return whole, nil
+		}
+	} // an error about a part is one about the value, with its path
 	v, err := p.Value()
 	if err != nil {
 		return nil, fmt.Errorf("decoding a stored value: %w", err)
@@ -97,6 +109,23 @@ func appendPart(b []byte, p value.Part) ([]byte, error) {
 		return nil, fmt.Errorf("encoding an object for the state: %w", err)
 	}
 	return append(b, j...), nil
+}
+
+// encodeOutput encodes the value of an output, which is known.
+func encodeOutput(d value.Durable) ([]byte, error) {
+	if parts, ok := d.Parts(); ok {
+		if b, err := appendParts(nil, parts, nil); err == nil {
+			return b, nil
+		}
+	}
+	v, err := d.Unmarked()
+	if err != nil {
+		return nil, err
+	}
+	if !v.IsWhollyKnown() {
+		return nil, errors.New("a value that is not known cannot be stored")
+	}
+	return ctyjson.Marshal(v, d.Type())
 }
 
 // encodeKnown encodes a value through cty, and fails if it has unknown parts.

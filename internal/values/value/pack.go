@@ -34,7 +34,18 @@ func Pack(v cty.Value, ty cty.Type, block *schema.Block) ([]byte, error) {
 	} else {
 		names = slices.Sorted(maps.Keys(attrs))
 	}
-	b := appendMapLen(make([]byte, 0, 64*len(names)), len(names))
+	b, err := appendObject(make([]byte, 0, 64*len(names)), v, ty, names)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(b), nil
+}
+
+// appendObject appends a known object, against a type with the same attributes, whose names are given in
+// order.
+func appendObject(b []byte, v cty.Value, ty cty.Type, names []string) ([]byte, error) {
+	attrs := ty.AttributeTypes()
+	b = appendMapLen(b, len(names))
 	for _, name := range names {
 		b = appendText(b, name)
 		var err error
@@ -42,7 +53,7 @@ func Pack(v cty.Value, ty cty.Type, block *schema.Block) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return slices.Clone(b), nil
+	return b, nil
 }
 
 // unknownText is the planned value of most results: a string that will be known after apply.
@@ -78,6 +89,8 @@ func appendPart(b []byte, v cty.Value, want cty.Type) ([]byte, error) {
 	switch {
 	case v.IsKnown() && v.IsNull() && ty.Equals(want):
 		return append(b, msgpcode.Nil), nil
+	case v.IsKnown() && !v.IsNull() && want.IsObjectType() && sameAttributes(ty, want):
+		return appendObject(b, v, want, slices.Sorted(maps.Keys(want.AttributeTypes())))
 	case !ty.IsPrimitiveType() || ty != want:
 	case !v.IsKnown() && v.RawEquals(cty.UnknownVal(ty)):
 		return append(b, packedUnknown...), nil

@@ -47,6 +47,10 @@ func (p Part) Text() (text []byte, ok bool) {
 	return text, ok && len(rest) == 0
 }
 
+// Parts splits the attribute into its own attributes. ok is false if it is not an object, and if the schema
+// leaves the type open.
+func (p Part) Parts() (parts []Part, ok bool) { return split(p.packed, p.Type) }
+
 // Value decodes the attribute.
 func (p Part) Value() (cty.Value, error) {
 	if text, ok := p.Text(); ok {
@@ -65,7 +69,7 @@ func (p Part) Value() (cty.Value, error) {
 			return ctymsgpack.Unmarshal(packed, ty)
 		}
 	}
-	return ctymsgpack.Unmarshal(p.packed, p.Type)
+	return Unpack(p.packed, p.Type)
 }
 
 // cutOpenType takes the type off a value whose type the schema leaves open.
