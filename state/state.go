@@ -296,7 +296,12 @@ func (r *Resource) Keys() []addr.Key {
 }
 
 // DeposedKeys returns the keys of the deposed objects of i in order.
-func (i *Instance) DeposedKeys() []addr.Deposed { return slices.Sorted(maps.Keys(i.Deposed)) }
+func (i *Instance) DeposedKeys() []addr.Deposed {
+	if len(i.Deposed) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(i.Deposed))
+}
 
 // ByModule returns the resources of every module instance that has any, each list in the order of the state
 // file. It takes linear time.

@@ -490,3 +490,11 @@ func TestValuesSurvive(t *testing.T) {
 		}
 	})
 }
+
+// TestNoDeposedKeys asks for what most instances lack, of which there are many.
+func TestNoDeposedKeys(t *testing.T) {
+	i := &Instance{}
+	if n := testing.AllocsPerRun(10, func() { i.DeposedKeys() }); n > 0 {
+		t.Errorf("allocations: got %g, want 0", n)
+	}
+}

@@ -20,6 +20,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
+	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -146,7 +147,7 @@ func (ia *instanceApply) evaluateConfig() bool {
 	if ia.stays {
 		ia.config.Value = ia.Withheld.Hide(ia.config.Value)
 	}
-	if !ia.config.Value.IsWhollyKnown() {
+	if !schema.WhollyKnown(ia.config.Value) {
 		ia.Report(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied. This is usually caused by a provider that left an attribute unknown.", ia.Obj))
 		return false
 	}

@@ -60,10 +60,24 @@ func fits(typ, want cty.Type) bool {
 	return typ.Equals(want) || len(typ.TestConformance(want)) == 0
 }
 
+// WhollyKnown is IsWhollyKnown of cty, which sorts the attributes of objects and makes a value of each name.
+func WhollyKnown(v cty.Value) bool {
+	v, _ = v.Unmark()
+	if !isOpen(v) || !v.Type().IsObjectType() {
+		return v.IsWhollyKnown()
+	}
+	for name := range v.Type().AttributeTypes() {
+		if !WhollyKnown(v.GetAttr(name)) {
+			return false
+		}
+	}
+	return true
+}
+
 // AssertWhollyKnown returns an error for each unknown value in v. Within a set the path leads to the set. The
 // errors are cty.PathErrors.
 func AssertWhollyKnown(v cty.Value) []error {
-	if v == cty.NilVal || v.IsWhollyKnown() {
+	if v == cty.NilVal || WhollyKnown(v) {
 		return nil
 	}
 	var unknown paths

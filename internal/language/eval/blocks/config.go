@@ -2,7 +2,6 @@ package blocks
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -98,11 +97,15 @@ func (v *Value) LocalName() string { return valuePrefix[v.Kind] + v.Name }
 // LocalName returns the name by which the module knows a provider. Of several, it is one that has a
 // configuration here, which is the one that child modules inherit, otherwise the first.
 func (m *Module) LocalName(p addr.Provider) string {
-	first := ""
-	for _, name := range slices.Sorted(maps.Keys(m.Config.Required)) {
-		if m.Config.Required[name].Source != p {
-			continue
+	var names []string
+	for name, r := range m.Config.Required {
+		if r.Source == p {
+			names = append(names, name)
 		}
+	}
+	slices.Sort(names)
+	first := ""
+	for _, name := range names {
 		ref := config.ProviderRef{Name: name}
 		if m.Providers[ref.String()] != nil || m.Config.Passed(ref) != nil {
 			return name
