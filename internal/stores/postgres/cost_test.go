@@ -64,8 +64,8 @@ func TestCosts(t *testing.T) {
 	trips("give back", 5, func() error { return r.Unlock(t.Context(), r.id) })
 }
 
-// TestCostOfEnd has a run end beside another one, which has changed, removed and made objects, and left deposed
-// ones: the run gets the state as it is then, and reads the objects that have changed alone.
+// TestCostOfEnd has a run end beside another one that has changed, removed, made and deposed objects: the run
+// gets the state as it is then, and reads the objects that have changed alone.
 func TestCostOfEnd(t *testing.T) {
 	const n = 1000
 	opt, proxy := behind(t, n)

@@ -65,7 +65,7 @@ func (t *tx) read(name string) (*state.File, error) {
 
 // readAgain returns the state of a workspace of which a run has had all objects; nil for none. It reads the
 // objects that the run may have changed, and those whose rows have another version by now.
-func (t *tx) readAgain(name string, c *claim, had *state.State) (*state.File, error) {
+func readAgain(t *tx, name string, c *claim, had *state.State) (*state.File, error) {
 	workspace, f, err := t.document(name)
 	if err != nil || f == nil {
 		return nil, err
