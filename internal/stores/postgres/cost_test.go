@@ -8,6 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/postgres"
 	server "github.com/mayfly-iac/mayfly/internal/testing/postgres"
 	"github.com/mayfly-iac/mayfly/internal/testing/tcpproxy"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store/storetest"
 )
 
 // behind stores a state with the objects a[0] to a[n-1], and returns its place behind a proxy.
@@ -60,4 +62,57 @@ func TestCosts(t *testing.T) {
 		return err
 	})
 	trips("give back", 5, func() error { return r.Unlock(t.Context(), r.id) })
+}
+
+// TestCostOfEnd has a run end beside another one that has changed, removed, made and deposed objects: the run
+// gets the state as it is then, and reads the objects that have changed alone.
+func TestCostOfEnd(t *testing.T) {
+	const n = 1000
+	opt, proxy := behind(t, n)
+	one, two := planned(t, opt, "one", []int{0}), planned(t, opt, "two", []int{1, 2, 3, n})
+	before := proxy.Counts()
+	if _, err := one.Read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	whole, _ := passed(before, proxy.Counts())
+	one.begin()
+	two.begin()
+	deposed := storetest.Address("a", 3)
+	deposed.Deposed = "00000001"
+	for _, c := range []state.ObjectChange{
+		{Object: storetest.Address("a", 1), New: storetest.Object(t, "new")},
+		{Object: storetest.Address("a", 2)},
+		{Object: storetest.Address("a", n), New: storetest.Object(t, "made")},
+		{Object: deposed, New: storetest.Object(t, "deposed")},
+	} {
+		c.Provider = storetest.Provider
+		id, err := two.Begin(c.Object, "update")
+		if err == nil {
+			err = two.Commit(id, c)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	two.end()
+	if err := one.update(0); err != nil {
+		t.Fatal(err)
+	}
+	before = proxy.Counts()
+	got := one.end()
+	again, _ := passed(before, proxy.Counts())
+	want, err := manager(t, open(t, opt)).Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.State.Equal(want.State) {
+		t.Errorf("the state at the end: got %v, want %v", instances(got.State), instances(want.State))
+	}
+	if count := len(instances(got.State)); count != n {
+		t.Errorf("instances at the end: got %d, want %d", count, n)
+	}
+	t.Logf("the whole state has %d bytes, and the end reads %d", whole, again)
+	if again > whole/3 {
+		t.Errorf("bytes at the end: got %d, want at most a third of %d", again, whole)
+	}
 }

@@ -271,7 +271,7 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 	}
 	if now != nil && !alone && !m.part { // other runs need not wait for this
 		err = m.store.again(ctx, reading, func(t *tx) error {
-			f, err := t.read(m.name)
+			f, err := readAgain(t, m.name, c, durable)
 			if f != nil {
 				now = f
 			}

@@ -4,12 +4,14 @@ package postgres
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 	"github.com/lib/pq"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -56,6 +58,52 @@ func (t *tx) read(name string) (*state.File, error) {
 		return nil, err
 	}
 	if err = t.eachObject(f.State, `workspace = $1`, workspace); err == nil {
+		err = t.members(workspace, f.State)
+	}
+	return f, err
+}
+
+// readAgain returns the state of a workspace of which a run has had all objects; nil for none. It reads the
+// objects that the run may have changed, and those whose rows have another version by now.
+func readAgain(t *tx, name string, c *claim, had *state.State) (*state.File, error) {
+	workspace, f, err := t.document(name)
+	if err != nil || f == nil {
+		return nil, err
+	}
+	versions, changed := map[state.RowName]state.Version{}, map[string]bool{}
+	for a, in := range had.AllInstances() {
+		if in.Current != nil {
+			versions[state.NameOf(addr.Object{Instance: a})] = in.Current.Version
+		}
+		for key, o := range in.Deposed {
+			versions[state.NameOf(addr.Object{Instance: a, Deposed: key})] = o.Version
+		}
+	}
+	err = t.stream(func(scan func(...any) error) error {
+		var row state.RowName
+		var version uuid.UUID
+		err := scan(&row.Address, &row.Deposed, &version)
+		if v, had := versions[row]; !had || v != state.Version(version) || c.writes(row.Address) {
+			changed[row.Address] = true
+		}
+		delete(versions, row)
+		return err
+	}, `SELECT address, deposed, version FROM mayfly.objects WHERE workspace = $1`, workspace)
+	for gone := range versions {
+		changed[gone.Address] = true
+	}
+	kept, fresh := had.Copy(), state.New()
+	for a := range had.AllInstances() {
+		if changed[a.String()] {
+			kept.RemoveInstance(a)
+		}
+	}
+	if err == nil {
+		err = t.eachObject(fresh, `workspace = $1 AND address = ANY($2)`, workspace, pq.StringArray(slices.Collect(maps.Keys(changed))))
+	}
+	if err == nil {
+		f.State.AddMissing(kept)
+		f.State.AddMissing(fresh)
 		err = t.members(workspace, f.State)
 	}
 	return f, err
