@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/journal"
@@ -103,7 +104,7 @@ func (ia *instanceApply) loadPrior() bool {
 	}
 	ia.Answers.Later = true // the object read for the plan is judged again, since more may be known now
 	var ok bool
-	if ia.prior, ok = ia.Upgrade(o); ok && slices.ContainsFunc(ia.change.Withheld, isImported) {
+	if ia.prior, ok = ia.Upgrade(o); ok && slices.ContainsFunc(ia.change.Withheld, withheld.IsImported) {
 		ia.prior, ok = object.ImportAgain(&ia.Op, ia.change.Importing, o, ia.meta(ia.in))
 	}
 	return ok
@@ -133,7 +134,7 @@ func (ia *instanceApply) evaluateConfig() bool {
 	}
 	ia.Withheld.Making = withheld.Making{
 		At: ia.walk.opt.Now().UTC().Truncate(time.Second), Created: ia.change.Action != plan.Update,
-		To: func(p cty.Path) []addr.ConfigResource { return consumersOf(ia.change, p) },
+		To: func(p cty.Path) []addr.ConfigResource { return computed.ConsumersOf(ia.change, p) },
 	}
 	if ia.change.Action == plan.Update {
 		ia.Withheld.Making.Prior = ia.prior.Value

@@ -79,7 +79,7 @@ func staysStored(ia *instanceApply, after cty.Value, name schema.Patterns) bool 
 	stays := false
 	for _, w := range ia.change.Withheld {
 		if name.Matches(w.Path) {
-			if !w.Computed || w.Status != plan.WithheldStored || !sameAt(ia.prior.Value, after, w.Path) {
+			if !w.Computed || w.Status != plan.WithheldStored || !withheld.SameAt(ia.prior.Value, after, w.Path) {
 				return false
 			}
 			stays = true

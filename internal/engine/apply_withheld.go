@@ -8,6 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -23,7 +24,7 @@ func leaveOutUnavailable(ia *instanceApply, config object.Config) (cty.Value, bo
 			continue
 		}
 		version := ia.Block().WriteOnlyVersion(part.Path)
-		if ia.change.Action != plan.Update || version != nil && !sameAt(ia.prior.Value, v, version) {
+		if ia.change.Action != plan.Update || version != nil && !withheld.SameAt(ia.prior.Value, v, version) {
 			reportUnavailable(&ia.objectOp, config.Computed, part.Path, "")
 			return v, false
 		}

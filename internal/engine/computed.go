@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/journal"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -35,23 +36,6 @@ func reportUnavailable(op *objectOp, all []value.ComputedPart, path cty.Path, wh
 	}, of)
 	diags[0].Path, diags[0].Detail = path, why+diags[0].Detail
 	op.Report(diags)
-}
-
-// sameAt reports whether a configuration has no other value at a path than an object has.
-func sameAt(o, config cty.Value, path cty.Path) bool {
-	was, err1 := path.Apply(o)
-	is, err2 := path.Apply(config)
-	return err1 == nil && err2 == nil && (is.IsNull() || is.RawEquals(was))
-}
-
-// consumersOf returns the resources that use a computed value which a change makes.
-func consumersOf(c *plan.Change, path cty.Path) (to []addr.ConfigResource) {
-	for _, w := range c.Withheld {
-		if w.Path.Equals(path) {
-			to = append(to, computed.BlocksOf(slices.Concat(w.Consumers, w.Missed))...)
-		}
-	}
-	return to
 }
 
 // endDelivered ends the entry of an operation on a consumer of computed values, which has taken them. In the
@@ -94,7 +78,7 @@ func oweFirst(ia *instanceApply, entry *journal.Entry) *journal.Entry {
 	if ia.change.Action != plan.Update || o == nil || len(owing) == 0 {
 		return entry
 	}
-	if slices.ContainsFunc(owing, func(w plan.Withheld) bool { return recordOf(o, w.Path) == nil }) {
+	if slices.ContainsFunc(owing, func(w plan.Withheld) bool { return withheld.RecordOf(o, w.Path) == nil }) {
 		o = ia.object(ia.prior.Value, ia.prior.Private, ia.prior.Identity, object.Applied{Failed: true})
 	}
 	if o == nil {
@@ -105,7 +89,7 @@ func oweFirst(ia *instanceApply, entry *journal.Entry) *journal.Entry {
 	o.Withheld = slices.Clone(o.Withheld)
 	for i := range o.Withheld {
 		w := &o.Withheld[i]
-		for _, r := range consumersOf(ia.change, w.Path) {
+		for _, r := range computed.ConsumersOf(ia.change, w.Path) {
 			if w.Computed && !slices.Contains(w.Owed, r) {
 				w.Owed = append(slices.Clip(w.Owed), r)
 			}
@@ -128,7 +112,7 @@ func reportMissed(ia *instanceApply, o *state.Object) {
 		if len(missed) == 0 {
 			continue
 		}
-		had, has := recordOf(ia.prior.Object, w.Path), recordOf(o, w.Path)
+		had, has := withheld.RecordOf(ia.prior.Object, w.Path), withheld.RecordOf(o, w.Path)
 		if has == nil || had != nil && had.Value() == has.Value() {
 			continue
 		}
@@ -148,19 +132,4 @@ func keepForLater(ia *instanceApply, v cty.Value) {
 			ia.a.req.Memory.Keep(ia.Obj.Instance, w.Path, made)
 		}
 	}
-}
-
-// isImported reports whether an attribute is withheld of an object that is imported. Its value is neither in
-// the plan nor in the state, so that the apply imports the object once more.
-func isImported(w plan.Withheld) bool { return w.Status == plan.WithheldImported }
-
-// recordOf returns the record of a withheld attribute of an object, nil if there is none.
-func recordOf(o *state.Object, path cty.Path) *state.Withheld {
-	if o == nil {
-		return nil
-	}
-	if i := slices.IndexFunc(o.Withheld, func(w state.Withheld) bool { return w.Path.Equals(path) }); i >= 0 {
-		return &o.Withheld[i]
-	}
-	return nil
 }

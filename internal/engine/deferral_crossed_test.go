@@ -84,8 +84,8 @@ resource "sim_thing" "user" {
 	w.ok(command{deferral: true}).defers()
 }
 
-// TestCycleBesideOtherChanges has a cycle of deferrals in a run where something else changes in every plan: the
-// round that gets no further names the cycle.
+// TestCycleBesideOtherChanges has a cycle of deferrals in a run where something else changes in every plan.
+// The round that gets no further names the cycle.
 func TestCycleBesideOtherChanges(t *testing.T) {
 	t.Parallel()
 	text := func(version, count string) string {

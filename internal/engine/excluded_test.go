@@ -8,8 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 )
 
-// TestExcludedImport leaves out an object whose import block refers to what is left out, also if the identifier
-// is known. Once the state has the object, the import block makes no difference.
+// TestExcludedImport leaves out an object whose import block refers to one that is left out, also if the
+// identifier is known. Once the state has the object, the import block makes no difference.
 func TestExcludedImport(t *testing.T) {
 	t.Parallel()
 	const base = `
@@ -42,8 +42,8 @@ resource "sim_thing" "x" {
 	}
 }
 
-// TestExcludedUnknownImport leaves out an object whose import block has an identifier that cannot be known, as
-// it refers to what is left out. Neither a plan by itself nor one of several rounds reports it.
+// TestExcludedUnknownImport leaves out an object whose import block has an identifier that cannot be known,
+// as it refers to an object that is left out. Neither a plan by itself nor one of several rounds reports it.
 func TestExcludedUnknownImport(t *testing.T) {
 	t.Parallel()
 	for _, deferral := range []bool{false, true} {
@@ -60,8 +60,8 @@ resource "sim_thing" "other" { name = "other" }`)
 	}
 }
 
-// TestExcludedThroughAction leaves out an object whose action needs what is left out because of something else,
-// in whatever order they are planned. Its dependents and theirs are left out too.
+// TestExcludedThroughAction leaves out an object whose action needs one that is left out because of something
+// else, in whatever order they are planned. Its dependents and theirs are left out too.
 func TestExcludedThroughAction(t *testing.T) {
 	t.Parallel()
 	for name, count := range map[string]string{"known": "1", "unknown instances": "min(sim_thing.base.serial, 1)"} {

@@ -197,9 +197,9 @@ func (l *life) checkActions(r *result) {
 	}
 }
 
-// idleUpdates returns how many updates the plan of a round has that trigger the action and for which the apply
-// found nothing to do, since the values that were unknown are as before. The plan has shown the action, so
-// that it is invoked.
+// idleUpdates returns how many updates the plan of a round has that trigger the action and for which the
+// apply found nothing to do, since the values that were unknown are as before. The plan has shown the action,
+// so that it is invoked.
 func (b *lifeBlock) idleUpdates(r *result) (n int) {
 	if r.plan == nil || !b.trigger.fires(true, false) {
 		return 0
@@ -320,8 +320,8 @@ func (l *life) leftBlock(name string) *lifeBlock {
 }
 
 // isBehindModule reports whether a block that is left out refers to a module call whose instances may be
-// unknown, also through others. As long as they are, a reference to an output of the call leads to all that is
-// in it, and what waits for that is deferred: objects in it may be left out, and others not.
+// unknown, also through others. As long as they are, a reference to an output of the call leads to all that
+// is in it, and its users are deferred: objects in it may be left out, and others not.
 func (l *life) isBehindModule(b *lifeBlock) bool {
 	return slices.ContainsFunc(b.refs(), func(o *lifeBlock) bool {
 		return l.left[o] && (o.kind == lifeModule && o.key != nil || l.isBehindModule(o))

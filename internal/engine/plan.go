@@ -127,7 +127,7 @@ func (p *planner) makePlan() (again bool) {
 	pool := future.NewPool(p.workers())
 	p.imports.queue(pool)
 	if p.req.Mode == plan.Destroy {
-		p.orphans.queue(pool, &future.Task{}, p.orphans.stored.below(addr.RootInstance, nil)) // everything in the state is destroyed, declared or not
+		p.orphans.queue(pool, &future.Task{}, p.orphans.stored.Below(addr.RootInstance, nil)) // everything in the state is destroyed, declared or not
 	} else {
 		p.order.find()
 		p.expands = 1
@@ -229,7 +229,7 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 		})
 	})
 	p.data.visitChecks(pool, t, m)
-	p.orphans.decided(pool, t, p.orphans.goneBlocks(m)...)
+	p.orphans.decided(pool, t, p.orphans.stored.Blocks(m)...)
 	p.orphans.expansionDone(pool, t)
 }
 
@@ -294,7 +294,7 @@ func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
 	for _, child := range children {
 		pool.GoRanked(expansionRank, func(t *future.Task) { p.run.Guard(child.Addr, func() { p.visit(pool, t, child) }) })
 	}
-	p.orphans.decided(pool, t, p.orphans.goneModules(t, c)...)
+	p.orphans.decided(pool, t, p.orphans.stored.Modules(t, c)...)
 }
 
 // visitResource queues the instances of a resource. It claims the uses of each instance before it waives the

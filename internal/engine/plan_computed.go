@@ -198,7 +198,7 @@ func warnUnused(p *planner, c *plan.Change, others string) {
 // deliverKept decides about the users of a value of an earlier round, which the run has kept for them.
 func deliverKept(p *planner, k rounds.KeptValue) {
 	o := addr.Object{Instance: k.Of}
-	c, record := p.changes[o], recordOf(p.prior.Object(o), k.Path)
+	c, record := p.changes[o], withheld.RecordOf(p.prior.Object(o), k.Path)
 	if c == nil || record == nil || withheld.MakesComputed(c) {
 		return
 	}

@@ -85,21 +85,12 @@ func crosses(p *planner, to addr.Instance, configured addr.Provider) bool {
 // the plan in which their provider takes them over carries out the move. It comes after all that needs the
 // new addresses.
 func putBack(p *planner) {
-	left := map[addr.Instance]addr.Instance{}
+	left := moves.Moved{}
 	for to, from := range p.moved {
 		in := p.prior.Instance(to)
 		if _, taken := p.takenOver[to]; in != nil && !taken && p.changes[addr.Object{Instance: to}] == nil && p.deferral.set.Covers(to) && crosses(p, to, in.Provider.Provider) {
 			left[to] = from
 		}
 	}
-	for again := true; again; { // one may make room for another
-		again = false
-		for to, from := range left {
-			if p.prior.Move(to, from) == nil {
-				p.prior.SetProvider(from, p.req.State.Instance(from).Provider)
-				delete(left, to)
-				again = true
-			}
-		}
-	}
+	moves.PutBack(p.prior, p.req.State, left)
 }

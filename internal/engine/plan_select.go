@@ -42,7 +42,7 @@ func (re *restriction) actsOnExcluded(t *future.Task, in *eval.Instance) bool {
 }
 
 // settle has another attempt leave out the planned instances whose actions need something that is left out.
-// An instance is planned before what its actions need, which may refer to it. It returns true if there are any.
+// An instance is planned before its actions, which may refer to it. It returns true if there are any.
 func (re *restriction) settle() (again bool) {
 	for _, in := range re.triggering {
 		if re.actsOnExcluded(&future.Task{}, in) {

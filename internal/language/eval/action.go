@@ -139,7 +139,7 @@ func (tr ActionTrigger) ActionDeps(t *future.Task, position int) []plan.Dep {
 	return deps
 }
 
-// ActionRepetitionDeps returns the dependencies of the repetition of an action of the trigger by its position.
+// ActionRepetitionDeps returns the dependencies of the repetition of an action of the trigger.
 func (tr ActionTrigger) ActionRepetitionDeps(t *future.Task, position int) (deps []plan.Dep) {
 	for _, r := range tr.actionBlocks(t, position) {
 		deps = append(deps, r.RepetitionDeps(t)...)

@@ -164,8 +164,8 @@ func (m *Module) importTarget(t *future.Task, b *config.Import, rp *eachData) (I
 	return target, diags
 }
 
-// importDeps returns the dependencies of the id or identity of an import, and demands them, so that it is known
-// which are left out. Where something may be, the for_each of the block counts too.
+// importDeps returns the dependencies of the id or identity of an import, and demands them, so that it is
+// known which are left out. Where something may be, the for_each of the block counts too.
 func (sc *scope) importDeps(x *lang.Expr) []plan.Dep {
 	out := &reads{}
 	out.addExprs(sc, x)
