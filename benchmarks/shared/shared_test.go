@@ -61,6 +61,7 @@ resource "sim_thing" "t" {
 type place struct {
 	testing.TB
 	cloud, url string
+	dirs       []string // of the runs
 }
 
 // others returns how many instances of a module have the resources of the state that no run changes.
@@ -79,11 +80,15 @@ func files() map[string]string {
 	return map[string]string{"main.tf": sb.String(), "m/main.tf": fmt.Sprintf(resource, *resources)}
 }
 
-// newPlace makes the state: the modules by an apply, and the other instances by a push.
+// newPlace makes the state: the modules by an apply, and the other instances by a push. The directories are
+// initialized before, since init reads the state.
 func newPlace(t testing.TB, s *postgres.Server) *place {
 	t.Helper()
 	p := &place{TB: t, cloud: t.TempDir(), url: s.URL(0)}
-	dir := p.machine()
+	for range *runs {
+		p.dirs = append(p.dirs, p.machine())
+	}
+	dir := p.dirs[0]
 	args := []string{"apply", "-auto-approve", "-parallelism=50", "-var=value=0", "-var=delay=0s"}
 	for i := range *runs {
 		args = append(args, fmt.Sprintf("-target=module.m%d", i))
@@ -168,18 +173,14 @@ func (p *place) apply(dir string, i, value int) (time.Duration, time.Duration, e
 // TestThroughput has one apply change its module alone, and then all change theirs at the same time.
 func TestThroughput(t *testing.T) {
 	p := newPlace(t, postgres.Start(t))
-	var dirs []string
-	for range *runs {
-		dirs = append(dirs, p.machine())
-	}
-	alone, used, err := p.apply(dirs[0], 0, 1)
+	alone, used, err := p.apply(p.dirs[0], 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	times, processor := make([]time.Duration, *runs), make([]time.Duration, *runs)
 	var all sync.WaitGroup
 	began := time.Now()
-	for i, dir := range dirs {
+	for i, dir := range p.dirs {
 		all.Go(func() {
 			var err error
 			if times[i], processor[i], err = p.apply(dir, i, 2); err != nil {
@@ -202,7 +203,7 @@ func TestThroughput(t *testing.T) {
 func TestLatency(t *testing.T) {
 	s := postgres.Start(t)
 	p := newPlace(t, s)
-	dir := p.machine()
+	dir := p.dirs[0]
 	for n, text := range strings.Split("0,"+*roundTrips, ",") {
 		took, err := time.ParseDuration(text)
 		if err != nil {
