@@ -134,7 +134,7 @@ func (ia *instanceApply) evaluateConfig() bool {
 	}
 	ia.Withheld.Making = withheld.Making{
 		At: ia.walk.opt.Now().UTC().Truncate(time.Second), Created: ia.change.Action != plan.Update,
-		To: func(p cty.Path) []addr.ConfigResource { return computed.ConsumersOf(ia.change, p) },
+		To: func(p cty.Path) []addr.ConfigResource { return computed.BlocksOf(withheld.ConsumersOf(ia.change, p)) },
 	}
 	if ia.change.Action == plan.Update {
 		ia.Withheld.Making.Prior = ia.prior.Value

@@ -89,7 +89,7 @@ func oweFirst(ia *instanceApply, entry *journal.Entry) *journal.Entry {
 	o.Withheld = slices.Clone(o.Withheld)
 	for i := range o.Withheld {
 		w := &o.Withheld[i]
-		for _, r := range computed.ConsumersOf(ia.change, w.Path) {
+		for _, r := range computed.BlocksOf(withheld.ConsumersOf(ia.change, w.Path)) {
 			if w.Computed && !slices.Contains(w.Owed, r) {
 				w.Owed = append(slices.Clip(w.Owed), r)
 			}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -35,7 +36,7 @@ type orphan struct {
 
 // list lists the objects of the state and claims the providers of its objects.
 func (or *orphanPlanner) list() {
-	or.stored, or.uses = gone.ListStored(or.planner.prior), map[addr.AbsResource][]eval.Use{}
+	or.stored, or.uses = gone.ListStored(slices.Values(slices.SortedFunc(maps.Keys(or.planner.prior.Resources), addr.AbsResource.Compare))), map[addr.AbsResource][]eval.Use{}
 	or.claim()
 }
 

@@ -1,12 +1,12 @@
 package gone
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
-	"github.com/mayfly-iac/mayfly/state"
 )
 
 // Stored lists the resources of a state. Whether the configuration still declares their objects is decided
@@ -17,7 +17,7 @@ type Stored struct {
 }
 
 // ListStored lists the resources of a state.
-func ListStored(st *state.State) Stored {
+func ListStored(resources iter.Seq[addr.AbsResource]) Stored {
 	s := Stored{map[addr.ModuleInstance][]addr.ModuleInstance{}, map[addr.ModuleInstance][]addr.AbsResource{}}
 	var list func(m addr.ModuleInstance)
 	list = func(m addr.ModuleInstance) {
@@ -31,9 +31,9 @@ func ListStored(st *state.State) Stored {
 			list(outer)
 		}
 	}
-	for r := range st.AllResources() {
-		list(r.Addr.Module)
-		s.resources[r.Addr.Module] = append(s.resources[r.Addr.Module], r.Addr)
+	for r := range resources {
+		list(r.Module)
+		s.resources[r.Module] = append(s.resources[r.Module], r)
 	}
 	return s
 }

@@ -97,8 +97,8 @@ func (m *Memory) progressed(p *plan.Plan) bool {
 // compare reports whether a plan is nearer to a complete one than the plans before it: something that a
 // deferred object waited for has become known, for the first time in this run, or it defers less than any
 // plan since that happened last. Other changes do not count, since an object may change in every plan. So a
-// run has no more rounds than there are things to wait for and deferrals. known lists the values that have become
-// known. The caller holds m.mu.
+// run has no more rounds than there are things to wait for and deferrals. known lists the values that have
+// become known. The caller holds m.mu.
 func (m *Memory) compare(p *plan.Plan) (known []plan.Dep, onward bool) {
 	if m.last == nil {
 		return nil, p.Changed()

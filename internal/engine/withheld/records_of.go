@@ -5,6 +5,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -29,4 +30,14 @@ func RecordOf(o *state.Object, path cty.Path) *state.Withheld {
 		return &o.Withheld[i]
 	}
 	return nil
+}
+
+// ConsumersOf returns the instances that are to get a computed value which a change makes.
+func ConsumersOf(c *plan.Change, path cty.Path) (to []addr.Instance) {
+	for _, w := range c.Withheld {
+		if w.Path.Equals(path) {
+			to = slices.Concat(to, w.Consumers, w.Missed)
+		}
+	}
+	return to
 }
