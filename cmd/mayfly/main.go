@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/harden"
+	"github.com/mayfly-iac/mayfly/internal/base/bug"
 )
 
 // main runs the program and exits with its status.
@@ -71,11 +72,13 @@ func endOnQuit() {
 	quit := make(chan os.Signal, 1)
 	signal.Notify(quit, syscall.SIGQUIT)
 	go func() {
-		for sig := range quit {
-			if notified.Load() == 0 {
-				die(sig)
+		_ = bug.Call(func() {
+			for sig := range quit {
+				if notified.Load() == 0 {
+					die(sig)
+				}
 			}
-		}
+		})
 	}()
 }
 

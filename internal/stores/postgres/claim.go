@@ -282,13 +282,19 @@ func (c *claim) forget(t *tx, settled ...string) error {
 	_, err := t.exec(`UPDATE mayfly.operations SET ended = clock_timestamp() WHERE run = $1 AND ended IS NULL`, c.run)
 	if err == nil {
 		_, err = t.exec(`WITH settled AS (DELETE FROM mayfly.due WHERE workspace = $2 AND unit = ANY($3)),
-			same AS (SELECT o.workspace, o.unit, o.kind, o.run FROM mayfly.due d JOIN mayfly.due o ON o.workspace = d.workspace AND o.unit = d.unit AND o.kind = d.kind AND o.run <> d.run
-				WHERE d.run = $1 AND NOT EXISTS (SELECT 1 FROM mayfly.runs r WHERE r.id = o.run AND r.state = 'claimed') FOR UPDATE OF o SKIP LOCKED),
-			swept AS (DELETE FROM mayfly.due d USING same s WHERE d.workspace = s.workspace AND d.unit = s.unit AND d.kind = s.kind AND d.run = s.run)
+			swept AS (`+sweep+`)
 			DELETE FROM mayfly.openings WHERE run = $1`, c.run, c.workspace, pq.StringArray(settled))
 	}
 	return err
 }
+
+// sweep removes the marks of ended runs where a run has left the same. It has no join: the server's statistics
+// may have been made while all marks were in a transaction that was open, and say that there are none, so that
+// it would compare each mark with each.
+const sweep = `DELETE FROM mayfly.due WHERE ctid = ANY(ARRAY(SELECT o.ctid FROM mayfly.due o
+	WHERE o.workspace = $2 AND o.run <> $1 AND o.unit = ANY(ARRAY(SELECT unit FROM mayfly.due WHERE run = $1))
+		AND o.kind || ' ' || o.unit = ANY(ARRAY(SELECT kind || ' ' || unit FROM mayfly.due WHERE run = $1))
+		AND NOT EXISTS (SELECT 1 FROM mayfly.runs r WHERE r.id = o.run AND r.state = 'claimed') FOR UPDATE OF o SKIP LOCKED))`
 
 // release gives the claims back. A run that has begun and not ended is left for the next one to find. One
 // with results in a file keeps its claims until its lease lapses, and the objects of the operations until the
