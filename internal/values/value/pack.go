@@ -27,11 +27,12 @@ func Pack(v cty.Value, ty cty.Type, block *schema.Block) ([]byte, error) {
 	if v.IsMarked() || !ty.IsObjectType() || !v.IsKnown() || v.IsNull() || !sameAttributes(v.Type(), ty) {
 		return packByLibrary(v, ty)
 	}
+	attrs := ty.AttributeTypes()
 	var names []string
-	if block != nil && len(block.Names()) == len(ty.AttributeTypes()) {
+	if block != nil && len(block.Names()) == len(attrs) {
 		names = block.Names()
 	} else {
-		names = slices.Sorted(maps.Keys(ty.AttributeTypes()))
+		names = slices.Sorted(maps.Keys(attrs))
 	}
 	b, err := appendObject(make([]byte, 0, 64*len(names)), v, ty, names)
 	if err != nil {
