@@ -27,7 +27,6 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/harden"
-	"github.com/mayfly-iac/mayfly/internal/base/bug"
 )
 
 // main runs the program and exits with its status.
@@ -72,13 +71,11 @@ func endOnQuit() {
 	quit := make(chan os.Signal, 1)
 	signal.Notify(quit, syscall.SIGQUIT)
 	go func() {
-		_ = bug.Call(func() {
-			for sig := range quit {
-				if notified.Load() == 0 {
-					die(sig)
-				}
+		for sig := range quit {
+			if notified.Load() == 0 {
+				die(sig)
 			}
-		})
+		}
 	}()
 }
 

@@ -16,6 +16,7 @@ var calm = map[string]string{
 	"cmd/mayfly/internal/term/log.go Add":                 "writes bytes to a stream",
 	"cmd/mayfly/internal/term/outlet.go write":            "writes bytes to a stream",
 	"cmd/mayfly/internal/term/prompt.go await":            "reads a line",
+	"cmd/mayfly/main.go endOnQuit":                        "ends the process",
 	"internal/engine/apply.go giveUpLate":                 "closing is guarded",
 	"internal/engine/apply_checks.go finish":              "readNested guards what it reads",
 	"internal/engine/order/order.go start":                "steps are guarded",

@@ -288,9 +288,9 @@ func (c *claim) forget(t *tx, settled ...string) error {
 	return err
 }
 
-// sweep removes the marks of ended runs where a run has left the same. It has no join: the server's statistics
-// may have been made while all marks were in a transaction that was open, and say that there are none, so that
-// it would compare each mark with each.
+// sweep removes the marks of ended runs where a run has left the same. It has no join: statistics that the
+// server made while all marks were part of an open transaction say that there are none, and it would then
+// compare each mark with each other one.
 const sweep = `DELETE FROM mayfly.due WHERE ctid = ANY(ARRAY(SELECT o.ctid FROM mayfly.due o
 	WHERE o.workspace = $2 AND o.run <> $1 AND o.unit = ANY(ARRAY(SELECT unit FROM mayfly.due WHERE run = $1))
 		AND o.kind || ' ' || o.unit = ANY(ARRAY(SELECT kind || ' ' || unit FROM mayfly.due WHERE run = $1))
