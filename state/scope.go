@@ -142,6 +142,12 @@ type Scope struct {
 	Moved map[string]string
 	// Imported are the addresses of instances whose objects the run takes over as they are now.
 	Imported []string
+	// Hashes are the ones of the configuration of the run. The stored ones of blocks that it claims a part of
+	// are removed where they are others.
+	Hashes BlockHashes
+	// Results are the units of outputs and checks that are claimed exclusively. One has a record if the run
+	// stores another result for it.
+	Results []Finding
 }
 
 // Subject returns the instance that an optional claim is about.

@@ -15,6 +15,8 @@ import (
 type Step struct {
 	// Reads are all parts of the state that the instance was evaluated from, directly or indirectly.
 	Reads []Subject
+	// Given is the hash of the evaluated configuration; zero for none.
+	Given Hash
 	// Settled says that nothing is left to do for the instance: its conditions have passed, all that it was
 	// evaluated from is stored, and one that is removed is not part of the configuration.
 	Settled bool
