@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -18,7 +19,8 @@ type orphanPlanner struct {
 	*walk
 	planner *planner
 	blocks  gone.Blocks
-	stored  stored // set before any task starts
+	stored  gone.Stored                     // set before any task starts, as is the next one
+	uses    map[addr.AbsResource][]eval.Use // claims until it is decided: objects may have to be destroyed
 }
 
 // orphan is an object of the state that the configuration doesn't declare, or a deposed one.
@@ -32,34 +34,10 @@ type orphan struct {
 	due      bool // was left to this plan by an earlier round
 }
 
-// stored lists the objects of the state. Whether the configuration still declares it is decided step by step,
-// as the instances of calls and resources become known.
-type stored struct {
-	resources map[addr.ModuleInstance][]addr.AbsResource    // by the module instance that they are in
-	inner     map[addr.ModuleInstance][]addr.ModuleInstance // module instances with resources, by the one around them
-	uses      map[addr.AbsResource][]eval.Use               // claims until it is decided: objects may have to be destroyed
-}
-
 // list lists the objects of the state and claims the providers of its objects.
 func (or *orphanPlanner) list() {
-	s := stored{map[addr.ModuleInstance][]addr.AbsResource{}, map[addr.ModuleInstance][]addr.ModuleInstance{}, map[addr.AbsResource][]eval.Use{}}
-	var list func(m addr.ModuleInstance)
-	list = func(m addr.ModuleInstance) {
-		if _, known := s.resources[m]; known {
-			return
-		}
-		s.resources[m] = nil
-		if !m.IsRoot() {
-			outer, _, _ := m.Parent()
-			s.inner[outer] = append(s.inner[outer], m)
-			list(outer)
-		}
-	}
-	for r := range or.planner.prior.AllResources() {
-		list(r.Addr.Module)
-		s.resources[r.Addr.Module] = append(s.resources[r.Addr.Module], r.Addr)
-	}
-	or.stored = s
+	or.uses = map[addr.AbsResource][]eval.Use{}
+	or.stored = gone.NewStored(slices.SortedFunc(maps.Keys(or.planner.prior.Resources), addr.AbsResource.Compare))
 	or.claim()
 }
 
@@ -75,60 +53,26 @@ func (or *orphanPlanner) claim() {
 				}
 				known[in.Provider] = use
 			}
-			if len(use) > 0 && !slices.Contains(or.stored.uses[a], use[0]) {
-				or.stored.uses[a] = append(or.stored.uses[a], use...)
+			if len(use) > 0 && !slices.Contains(or.uses[a], use[0]) {
+				or.uses[a] = append(or.uses[a], use...)
 			}
 		}
-		or.pool.Claim(or.stored.uses[a]...)
+		or.pool.Claim(or.uses[a]...)
 	}
-}
-
-// below appends the resources in a module instance and in those within it.
-func (s *stored) below(m addr.ModuleInstance, to []addr.AbsResource) []addr.AbsResource {
-	to = append(to, s.resources[m]...)
-	for _, inner := range s.inner[m] {
-		to = s.below(inner, to)
-	}
-	return to
-}
-
-// goneBlocks returns the resources of the state, in a module object or below it, for which it has no block.
-func (or *orphanPlanner) goneBlocks(m *eval.Module) []addr.AbsResource {
-	stored := slices.Clone(or.stored.resources[m.Addr])
-	gone := slices.DeleteFunc(stored, func(r addr.AbsResource) bool { return m.Resource(r.Resource) != nil })
-	for _, inner := range or.stored.inner[m.Addr] {
-		if _, name, _ := inner.Parent(); !m.HasCall(name) {
-			gone = or.stored.below(inner, gone)
-		}
-	}
-	return gone
 }
 
 // keepLeftOut notes that the objects in a called module are none of this plan if -exclude leaves out all of
 // its instances, which are unknown.
 func (or *orphanPlanner) keepLeftOut(t *future.Task, c *eval.Call) {
-	outer, name, _ := c.Addr().Parent()
-	for _, inner := range or.stored.inner[outer] {
-		if _, of, _ := inner.Parent(); of == name && c.LeftOut(t) {
+	for inner := range or.stored.Called(c) {
+		if c.LeftOut(t) {
 			or.planner.mu.Lock()
-			for _, r := range or.stored.below(inner, nil) {
+			for _, r := range or.stored.Below(inner, nil) {
 				or.planner.unknown[r] = struct{}{}
 			}
 			or.planner.mu.Unlock()
 		}
 	}
-}
-
-// goneModules returns the resources of the state in instances of a called module that the call does not have.
-func (or *orphanPlanner) goneModules(t *future.Task, c *eval.Call) []addr.AbsResource {
-	var gone []addr.AbsResource
-	outer, name, _ := c.Addr().Parent()
-	for _, inner := range or.stored.inner[outer] {
-		if _, of, key := inner.Parent(); of == name && c.Lacks(t, key) {
-			gone = or.stored.below(inner, gone)
-		}
-	}
-	return gone
 }
 
 // decided queues the orphans of resources whose declared instances are known. Which orphans a restricted plan
@@ -151,7 +95,7 @@ func (or *orphanPlanner) expansionDone(pool *future.Pool, t *future.Task) {
 	if or.run.Diags.HasErrors() && len(or.planner.unknown) > 0 {
 		return // any object may belong to an instance that is not known
 	}
-	or.queue(pool, t, or.stored.below(addr.RootInstance, nil))
+	or.queue(pool, t, or.stored.Below(addr.RootInstance, nil))
 }
 
 // queue queues the orphans of resources, claims the uses of planning them, and ends the claims made
@@ -172,7 +116,7 @@ func (or *orphanPlanner) queue(pool *future.Pool, t *future.Task, resources []ad
 		})
 	}
 	for _, r := range resources {
-		or.pool.Waive(or.stored.uses[r]...)
+		or.pool.Waive(or.uses[r]...)
 	}
 }
 

@@ -115,6 +115,21 @@ func (r *Run) Modules(t *future.Task, path addr.Module) []*Module {
 	return r.modulesOf(t, addr.RootInstance, path)
 }
 
+// ModulesWithin returns the instances of a module that lie within the given module instance, none if the
+// configuration does not have that.
+func (r *Run) ModulesWithin(t *future.Task, within addr.ModuleInstance, path addr.Module) []*Module {
+	m := r.Root
+	for _, step := range within.Path() {
+		_, name, key := step.Parent()
+		call := m.calls[name]
+		if call == nil || call.block.Child == nil || !call.expand(t, nil).has(key) {
+			return nil
+		}
+		m = call.Child(key)
+	}
+	return r.modulesOf(t, within, path)
+}
+
 // modulesOf returns the instances of a module that lie within the given module instance.
 func (r *Run) modulesOf(t *future.Task, within addr.ModuleInstance, path addr.Module) []*Module {
 	modules := []*Module{r.Module(within)}

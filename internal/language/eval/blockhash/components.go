@@ -3,6 +3,7 @@ package blockhash
 import (
 	"slices"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/component"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 )
@@ -11,6 +12,8 @@ import (
 type Unit struct {
 	Block      blocks.Node
 	Repetition bool
+	Module     addr.Module
+	Name       string // among the entries of the module
 }
 
 // Component are blocks that lead to each other, in the order of their addresses, or a single one.
@@ -44,7 +47,7 @@ func (s *Set) Components() []Component {
 		c := Component{Cyclic: n > 1}
 		for _, i := range members {
 			if s.nodes[i].entry != "" {
-				c.Units = append(c.Units, Unit{s.nodes[i].key.node, s.nodes[i].key.part == repetition})
+				c.Units = append(c.Units, Unit{s.nodes[i].key.node, s.nodes[i].key.part == repetition, s.nodes[i].module.Config.Path, s.nodes[i].entry})
 			}
 			for _, to := range waits[i] {
 				c.Cyclic = c.Cyclic || to == i

@@ -125,6 +125,9 @@ output "out" {
 			if u.Repetition {
 				name = "repetition of " + name
 			}
+			if _, known := entries(set)[u.Module.Join(u.Name)]; !known {
+				t.Errorf("%s: got the entry %s of %s, want one of its module", name, u.Name, u.Module)
+			}
 			if _, again := at[name]; again {
 				t.Errorf("%s: got it twice, want it once", name)
 			}
