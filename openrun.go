@@ -46,6 +46,13 @@ func (r *openRun) Settle(instances ...addr.Instance) {
 	}
 }
 
+// Record implements state.Recorder. A run that is none notes nothing.
+func (r *openRun) Record(s state.Settlement) {
+	if recorder, ok := r.Run.(state.Recorder); ok {
+		recorder.Record(s)
+	}
+}
+
 // TakeTurn implements state.Turner. A run that is none has nothing to do.
 func (r *openRun) TakeTurn(ctx context.Context, subjects []state.Subject, evaluate func(*state.State) state.Evaluated) error {
 	if t, ok := r.Run.(state.Turner); ok {

@@ -13,6 +13,8 @@ type ScopeOptions struct {
 	Stored *state.State
 	// Checks are the read-sets of the conditions of blocks, by static address.
 	Checks map[string][]Dep
+	// Units are the units of checks, with their read-sets, by static address.
+	Units map[string][]state.Finding
 	// Turns are the outputs and checks that each run evaluates at its end which has changed an object behind
 	// them. They are claimed only by plans that change them otherwise.
 	Turns map[state.Subject]bool
@@ -38,7 +40,7 @@ func Scope(p *Plan, opt ScopeOptions) *state.Scope {
 	for _, o := range p.Outputs {
 		s := state.Subject{Kind: state.OneOutput, Addr: o.Name}
 		if o.Action != NoOp && !(b.opt.Turns[s] && slices.ContainsFunc(o.Deps, b.altered.Touched)) {
-			b.exclusiveRow(s, o.Deps)
+			b.result(s, o.Deps, state.Finding{Unit: state.Unit{Kind: state.OutputUnit, Addr: o.Name}, Block: state.Block{Name: "output." + o.Name}, Reads: Subjects(o.Deps)})
 		}
 	}
 	b.checks()
@@ -105,6 +107,7 @@ type scopeBuilder struct {
 	results  map[state.Subject]state.Version // stored outputs and checks
 	moved    map[string]string
 	imported []string
+	units    map[state.Subject][]state.Finding // of claimed results
 	sets     *setBuilder
 }
 
@@ -207,6 +210,16 @@ func (d Dep) Subject() (state.Subject, bool) {
 	}
 }
 
+// Subjects returns the parts of a state that a read-set refers to.
+func Subjects(deps []Dep) (out []state.Subject) {
+	for _, d := range deps {
+		if s, is := d.Subject(); is {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // share adds shared claims on a read-set.
 func (b *scopeBuilder) share(deps []Dep) {
 	for _, d := range deps {
@@ -252,6 +265,15 @@ func (b *scopeBuilder) exclusiveRow(s state.Subject, deps []Dep) {
 	b.share(deps)
 }
 
+// result is exclusiveRow for a row that the configuration says something about, with its units.
+func (b *scopeBuilder) result(s state.Subject, deps []Dep, units ...state.Finding) {
+	b.exclusiveRow(s, deps)
+	if b.units == nil {
+		b.units = map[state.Subject][]state.Finding{}
+	}
+	b.units[s] = units
+}
+
 // checks claims the results of conditions that the apply may change: they differ from the stored ones, or an
 // object changes that they are evaluated from and they have no turns, or their block is gone. Blocks that a
 // restricted plan leaves out have no objects.
@@ -264,7 +286,7 @@ func (b *scopeBuilder) checks() {
 		delete(gone, r.Config)
 	}
 	for config := range gone {
-		b.exclusiveRow(state.Subject{Kind: state.OneCheck, Addr: config}, nil)
+		b.result(state.Subject{Kind: state.OneCheck, Addr: config}, nil)
 	}
 	for _, r := range b.plan.Checks {
 		if r.Status == state.CheckUnknown && len(r.Objects) == 0 {
@@ -273,7 +295,7 @@ func (b *scopeBuilder) checks() {
 		deps, s := b.opt.Checks[r.Config], state.Subject{Kind: state.OneCheck, Addr: r.Config}
 		touched := slices.ContainsFunc(deps, b.altered.Touched)
 		if (b.results[s] != state.CheckVersion(r) || touched) && !(b.opt.Turns[s] && touched) {
-			b.exclusiveRow(s, deps)
+			b.result(s, deps, b.opt.Units[r.Config]...)
 		}
 	}
 }
@@ -340,7 +362,7 @@ func compareText(a, b string) int {
 
 // scope returns the collected claims with the stored rows that are to be compared.
 func (b *scopeBuilder) scope() *state.Scope {
-	out := &state.Scope{Claims: b.claims, Optional: b.optional, Relied: make(map[state.Subject]state.RowSet, len(b.relied)), Moved: b.moved, Imported: b.imported}
+	out := &state.Scope{Claims: b.claims, Optional: b.optional, Relied: make(map[state.Subject]state.RowSet, len(b.relied)), Moved: b.moved, Imported: b.imported, Results: b.units}
 	for s := range b.relied {
 		switch s.Kind {
 		case state.OneOutput, state.OneCheck:

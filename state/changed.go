@@ -10,8 +10,8 @@ type Changed struct {
 	Complete bool
 	// Moment is the moment at which the hashes were read. Settlement needs it.
 	Moment int64
-	// Blocks are those whose stored hash is another one, or none, and those that the configuration does not
-	// have any more. All that they declare must be compared with Due, which has their units.
+	// Blocks are the ones with another stored hash, or none, and the ones that the configuration does not
+	// have any more. Everything that they declare must be compared with the records of their units.
 	Blocks []Block
 	// Due are the units that are due, in the order of their keys.
 	Due []Due
@@ -42,7 +42,7 @@ const (
 // Has reports whether all of the given reasons are among them.
 func (r Reasons) Has(of Reasons) bool { return r&of == of }
 
-// RecordQuery asks for records: those of units, of all units of blocks, and of all units that were evaluated
+// RecordQuery asks for the records of units, of all units of blocks, and of all units that were evaluated
 // from one of the subjects.
 type RecordQuery struct {
 	Units   []Unit
@@ -60,8 +60,8 @@ type Recorder interface {
 // Settlement is everything that an apply has found right, apart from the outcomes of its steps.
 type Settlement struct {
 	// Found yields the units that were evaluated, had nothing to do, and had conditions that have passed. It
-	// must have no unit that was evaluated from something that has failed, was left out, deferred or not
-	// recorded, or from a planned value that was not wholly known. It is called more than once.
+	// has no unit that was evaluated from something that has failed, was left out, deferred or not recorded,
+	// or from a planned value that was not wholly known.
 	Found iter.Seq[Finding]
 	// Relied has the rows of the subjects that units of Found were evaluated from, and of the instances,
 	// outputs and checks among them, as the plan read them. Rows that the run has changed since count as
@@ -73,7 +73,7 @@ type Settlement struct {
 	// Covered are the blocks of which nothing was left out or deferred: each of their units has had a step,
 	// or is in Found, or has a mark.
 	Covered []Block
-	// Full says that the plan was a full one, so that every object has a record or gets a mark.
+	// Full says that the plan was a full one. Every object has a record then, or gets a mark.
 	Full bool
 }
 
@@ -83,4 +83,6 @@ type Finding struct {
 	Block Block
 	Reads []Subject
 	Given Hash
+	// Gone says that neither the configuration nor the state has the unit. It loses its marks and its record.
+	Gone bool
 }

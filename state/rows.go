@@ -146,6 +146,13 @@ func (r *journaledRun) Settle(instances ...addr.Instance) {
 	}
 }
 
+// Record implements Recorder.
+func (r *journaledRun) Record(s Settlement) {
+	if recorder, ok := r.journal.(Recorder); ok && !r.ended.Load() {
+		recorder.Record(s)
+	}
+}
+
 // TakeTurn implements Turner.
 func (r *journaledRun) TakeTurn(ctx context.Context, subjects []Subject, evaluate func(*State) Evaluated) error {
 	t, ok := r.journal.(turner)

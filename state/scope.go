@@ -145,9 +145,9 @@ type Scope struct {
 	// Hashes are the ones of the configuration of the run. The stored ones of blocks that it claims a part of
 	// are removed where they are others.
 	Hashes BlockHashes
-	// Results are the units of outputs and checks that are claimed exclusively. One has a record if the run
-	// stores another result for it.
-	Results []Finding
+	// Results has the units of outputs and checks that are claimed exclusively. They have records if the run
+	// stores another result. The conditions of a resource belong to its instances, which have their own.
+	Results map[Subject][]Finding
 }
 
 // Subject returns the instance that an optional claim is about.

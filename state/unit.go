@@ -91,6 +91,32 @@ func RepetitionOf(r addr.ConfigResource) Block {
 	return b
 }
 
+// ParseBlock returns the block with an address.
+func ParseBlock(address string) Block {
+	b := Block{Name: address}
+	for strings.HasPrefix(b.Name, "module.") {
+		parts := strings.SplitN(b.Name, ".", 3)
+		if len(parts) < 3 {
+			break // the call itself
+		}
+		b.Module, b.Name = b.Module.Child(parts[1]), parts[2]
+	}
+	return b
+}
+
+// CheckBlock returns the block of a check with a static address, as results have it: also the one of the
+// conditions of a resource.
+func CheckBlock(address string) Block {
+	b := ParseBlock(address)
+	for _, word := range []string{"check.", "output.", "var.", "data.", "ephemeral."} {
+		if strings.HasPrefix(b.Name, word) {
+			return b
+		}
+	}
+	b.Name = "resource." + b.Name
+	return b
+}
+
 // BlockHashes are the hashes of all blocks of a configuration, in the order of modules and of names. Nil says
 // that they are not known.
 type BlockHashes []ModuleHashes
@@ -102,7 +128,7 @@ type ModuleHashes struct {
 }
 
 // BlockHash is the hash of a block; zero if the block looks at the world, so that its value may differ at any
-// time. Always says that all units of the block are due whatever the hash is: data sources, and checks with
+// time. Always says that all units of the block are due, with any hash: data sources, and checks with
 // one.
 type BlockHash struct {
 	Name   string

@@ -87,13 +87,13 @@ type PartReader interface {
 	ReadMore(ctx context.Context, part state.Part, keep func(addr.Instance) bool) (*state.State, error)
 }
 
-// ChangeReader is implemented by managers that note all changes since a configuration was last applied.
-// Their runs are state.Recorders.
+// ChangeReader is implemented by managers that note all changes since a configuration was last applied. Their
+// runs are state.Recorders.
 type ChangeReader interface {
 	// HashKey returns the random key that hashes of blocks and of configurations are made with. It is nil
 	// until a run has claimed a part of the state.
 	HashKey(ctx context.Context) ([]byte, error)
-	// ReadChanged returns the units that are due for a configuration with these hashes, all of it at one moment.
+	// ReadChanged returns the units that are due for a configuration with these hashes, all at one moment.
 	// Objects are to be read after it. Without hashes, or a state, nothing is Complete.
 	ReadChanged(ctx context.Context, hashes state.BlockHashes) (*state.Changed, error)
 	// Records returns the records that a query asks for, as they are now, in the order of their units' keys

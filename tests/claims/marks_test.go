@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Four objects, one made of the other but for the last, which has a postcondition.
+// Four objects, one made of the other but for the last, which has a postcondition; an output and a check.
 const row = `
 variable "a" { default = 1 }
 variable "d" { default = 1 }
@@ -33,6 +33,13 @@ resource "sim_thing" "d" {
       condition     = var.passes || self.id == ""
       error_message = "It does not pass."
     }
+  }
+}
+output "o" { value = sim_thing.b.tags.value }
+check "k" {
+  assert {
+    condition     = sim_thing.a.tags.value != "7"
+    error_message = "It is 7."
   }
 }
 `
@@ -73,25 +80,25 @@ func TestMarksOfCommands(t *testing.T) {
 		fail bool
 		want string
 	}{
-		{apply(), false, "check sim_thing.d object"},
+		{apply(), false, "check check.k object, output o object"}, // evaluated when it was its turn
 		{apply(), false, ""},
-		{apply(set("a", 2)), false, "c input"}, // which has the same value, but had to be looked at
+		{apply(set("a", 2)), false, "c input, output o object"}, // which has the same value, but had to be looked at
 		{apply(set("a", 3), "-target=sim_thing.a"), false, "b input"},
-		{apply(set("a", 3)), false, "c input"},
-		{apply(set("a", 3), set("passes", false), "-replace=sim_thing.d"), true, "check sim_thing.d object, d object"},
-		{apply(set("a", 3), set("d", 3)), false, "check sim_thing.d object"},
+		{apply(set("a", 3)), false, "c input, output o object"},
+		{apply(set("a", 3), set("passes", false), "-replace=sim_thing.d"), true, "d object"},
+		{apply(set("a", 3), set("d", 3)), false, ""},
 		{[]string{"taint", "sim_thing.b"}, false, "b object, b void"},
 		{[]string{"untaint", "sim_thing.b"}, false, "b object, b void"},
-		{apply(set("a", 4), set("d", 3)), false, "c input"},
+		{apply(set("a", 4), set("d", 3)), false, "c input, output o object"},
 		{[]string{"state", "mv", "sim_thing.c", "sim_thing.x"}, false, "c object, x object, x void"},
 		{[]string{"state", "mv", "sim_thing.x", "sim_thing.c"}, false, "c object, x object, c void"},
-		{apply(set("a", 9), set("d", 3)), false, ""},
+		{apply(set("a", 9), set("d", 3)), false, "output o object"},
 		{[]string{"state", "rm", "sim_thing.a"}, false, "a object, b input"},
 		{[]string{"import", set("a", 9), set("d", 3), "sim_thing.a", "ID"}, false, "a object, b input, a void"},
 		{apply("-replace=sim_thing.a", set("a", 9), set("d", 3)), false, "b input"},
 		{apply("-replace=sim_thing.b", set("a", 9), set("d", 3)), false, "c input"},
 		{[]string{"destroy", "-auto-approve", "-target=sim_thing.c"}, false, "c object"},
-		{[]string{"destroy", "-auto-approve"}, false, "a object, b object, check sim_thing.d object, d object"},
+		{[]string{"destroy", "-auto-approve"}, false, "a object, b object, check check.k object, check sim_thing.d object, d object, output o object"},
 	} {
 		for i, a := range c.args {
 			if a == "ID" {

@@ -34,12 +34,7 @@ func (o *Outcomes) Recordable(run state.Run, p *plan.Plan, writes func(addr.Inst
 
 // Applied returns the change with which the step of an instance ends that has created or updated its object.
 func (o *Outcomes) Applied(c *plan.Change, in *eval.Instance, change state.ObjectChange) state.ObjectChange {
-	change.Step = &state.Step{Settled: len(in.Resource.Block.Postconditions) == 0 && o.recorded(c)}
-	for _, d := range c.Deps {
-		if s, is := d.Subject(); is {
-			change.Step.Reads = append(change.Step.Reads, s)
-		}
-	}
+	change.Step = &state.Step{Settled: len(in.Resource.Block.Postconditions) == 0 && o.recorded(c), Reads: plan.Subjects(c.Deps)}
 	return change
 }
 

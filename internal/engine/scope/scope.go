@@ -20,10 +20,14 @@ import (
 
 // Of returns the scope of a plan that run has made from a state as it was read.
 func Of(run *eval.Run, p *plan.Plan, stored *state.State) *state.Scope {
-	opt := plan.ScopeOptions{Stored: stored, Checks: map[string][]plan.Dep{}, Turns: turn.Possible(run, p)}
+	opt := plan.ScopeOptions{Stored: stored, Checks: map[string][]plan.Dep{}, Units: map[string][]state.Finding{}, Turns: turn.Possible(run, p)}
 	for _, r := range p.Checks {
 		for _, o := range r.Objects {
-			opt.Checks[r.Config] = append(opt.Checks[r.Config], checkDeps(run, r.Kind, o.Addr)...)
+			deps := checkDeps(run, r.Kind, o.Addr)
+			opt.Checks[r.Config] = append(opt.Checks[r.Config], deps...)
+			if r.Kind != "resource" {
+				opt.Units[r.Config] = append(opt.Units[r.Config], state.Finding{Unit: state.Unit{Kind: state.CheckUnit, Addr: o.Addr}, Block: state.CheckBlock(r.Config), Reads: plan.Subjects(deps)})
+			}
 		}
 	}
 	for _, c := range p.Changes {

@@ -404,6 +404,15 @@ func sampleScope() *state.Scope {
 	within := state.Subject{Kind: state.AllWithin, Addr: "a", Within: "module.a"}
 	out.Claims[within], out.Relied[within] = state.Exclusive, state.RowSet{}
 	out.Moved, out.Imported = map[string]string{"t.a": "t.b"}, []string{"t.c"}
+	block := state.Block{Module: addr.RootModule.Child("m").Child("n"), Name: "check.c"}
+	out.Results = map[state.Subject][]state.Finding{
+		{Kind: state.OneCheck, Addr: block.String()}: {
+			{Unit: state.Unit{Kind: state.CheckUnit, Addr: "module.m[0].module.n.check.c"}, Block: block, Reads: []state.Subject{within}},
+			{Unit: state.Unit{Kind: state.CheckUnit, Addr: "module.m[1].module.n.check.c"}, Block: block},
+		},
+		{Kind: state.OneCheck, Addr: "t.a"}: nil,
+		{Kind: state.OneOutput, Addr: "o"}:  {{Unit: state.Unit{Kind: state.OutputUnit, Addr: "o"}, Block: state.Block{Name: "output.o"}}},
+	}
 	out.Optional = []state.Claims{{{Kind: state.OneInstance, Addr: "t.b"}: state.Exclusive, {Kind: state.AllInstances, Addr: "t.b"}: state.Intent}}
 	return out
 }

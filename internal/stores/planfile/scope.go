@@ -17,6 +17,22 @@ type scope struct {
 
 	Moved    map[string]string `json:"moved,omitempty"`
 	Imported []string          `json:"imported,omitempty"`
+	Results  []result          `json:"results,omitempty"`
+}
+
+// result is an output or a check that the run claims, with its units.
+type result struct {
+	subject
+	Units []unit `json:"units"`
+}
+
+// unit is a part of the configuration that was evaluated as a whole, and the parts of the state that it was
+// evaluated from.
+type unit struct {
+	Kind  state.UnitKind `json:"kind"`
+	Addr  string         `json:"address"`
+	Block string         `json:"block"`
+	Reads []subject      `json:"reads"`
 }
 
 // subject names a part of a state.
@@ -68,6 +84,18 @@ func (p *writer) scope(s *state.Scope) {
 		})
 		doc.Relied = append(doc.Relied, r)
 	}
+	for of, units := range s.Results {
+		r := result{subject: subject(of), Units: []unit{}}
+		for _, u := range units {
+			out := unit{u.Unit.Kind, u.Unit.Addr, u.Block.String(), []subject{}}
+			for _, s := range u.Reads {
+				out.Reads = append(out.Reads, subject(s))
+			}
+			r.Units = append(r.Units, out)
+		}
+		doc.Results = append(doc.Results, r)
+	}
+	slices.SortFunc(doc.Results, func(a, b result) int { return a.compare(b.subject) })
 	slices.SortFunc(doc.Relied, func(a, b relied) int { return a.compare(b.subject) })
 	p.entry(entryScope, func(w io.Writer) error { return lineEncoder(w).Encode(doc) })
 }
@@ -116,7 +144,27 @@ func (p *reader) scope() (*state.Scope, error) {
 		}
 		out.Relied[state.Subject(r.subject)] = rows
 	}
+	out.Results = decodeResults(doc.Results)
 	return out, nil
+}
+
+func decodeResults(list []result) map[state.Subject][]state.Finding {
+	if len(list) == 0 {
+		return nil
+	}
+	out := map[state.Subject][]state.Finding{}
+	for _, r := range list {
+		var units []state.Finding
+		for _, u := range r.Units {
+			f := state.Finding{Unit: state.Unit{Kind: u.Kind, Addr: u.Addr}, Block: state.ParseBlock(u.Block)}
+			for _, s := range u.Reads {
+				f.Reads = append(f.Reads, state.Subject(s))
+			}
+			units = append(units, f)
+		}
+		out[state.Subject(r.subject)] = units
+	}
+	return out
 }
 
 func decodeClaims(list []claim) (state.Claims, error) {

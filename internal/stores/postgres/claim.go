@@ -33,7 +33,8 @@ type claim struct {
 	batches   int64 // that journals have sent
 	numbers   int64 // of operations and openings; protected by the journal
 	scope     *state.Scope
-	read      []lateID // late results, before it claimed
+	hashes    hashIndex // of the configuration of the run; nil if they are not known
+	read      []lateID  // late results, before it claimed
 }
 
 // imports reports whether the run takes over the object of an instance as it is now.
@@ -64,7 +65,7 @@ func (m *manager) take(ctx context.Context, scope *state.Scope, info store.LockI
 	if err != nil {
 		return err
 	}
-	c.alone, c.scope, c.read = alone, scope, m.read
+	c.alone, c.scope, c.read, c.hashes = alone, scope, m.read, indexOf(scope.Hashes)
 	text, err := c.info.Marshal()
 	if err != nil {
 		return err
@@ -160,6 +161,9 @@ func (m *manager) claimIn(t *tx, c *claim, scope *state.Scope, text string, wait
 		}
 		if err == nil {
 			err = t.enter(c, "claimed", m.store.opt.Lease, text, keysOf(wanted), unitsOf(scope))
+		}
+		if err == nil {
+			err = unhash(t, c, wanted)
 		}
 		if err != nil {
 			return nil, err

@@ -48,7 +48,7 @@ func TestCosts(t *testing.T) {
 		return err
 	})
 	r.scope = scopeOf(r.base, []int{0, 1, 2}, 3)
-	trips("claim and compare", 33, func() error { return r.claim(0) })
+	trips("claim and compare", 34, func() error { return r.claim(0) })
 	trips("begin", 6, func() (err error) {
 		r.Run, err = r.BeginRun(t.Context(), r.base, "1.0.0")
 		return err

@@ -38,6 +38,8 @@ type journal struct {
 	durable *state.State // with the objects that the rows have; nil if they are not known
 	rest    *state.File  // the parts of the stored state without rows, with the salts of the run
 	settles []string     // units whose marks the end removes
+
+	settlement *state.Settlement // all that was found right; nil for none
 }
 
 // batch are records that become durable together.
@@ -162,7 +164,7 @@ kept AS (INSERT INTO mayfly.late (run, batch, workspace, address, deposed, seale
 	SELECT run, $2, workspace, address, deposed, sealed, CASE WHEN NOT gone THEN body END FROM judged WHERE NOT accepted),
 suspected AS (INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT DISTINCT workspace, address, 'object', run FROM judged WHERE NOT accepted ON CONFLICT DO NOTHING),
 given AS (SELECT * FROM judged WHERE accepted),` +
-	settle(29) + changeObjects + `
+	settle(32) + changeObjects + `
 SELECT fresh, EXISTS (SELECT 1 FROM judged WHERE NOT accepted), alive OR EXISTS (SELECT 1 FROM mayfly.operations o WHERE o.run = f.id AND o.id = ANY($3::bigint[])) OR EXISTS (SELECT 1 FROM mayfly.openings o WHERE o.run = f.id AND o.id = ANY($6::bigint[])) FROM fence f`
 
 // send sends a batch, again if the connection is lost. j.flushing is held.
@@ -180,7 +182,7 @@ func (j *journal) send(b *batch) error {
 	var o objects
 	for i, c := range b.changes {
 		if last[c.Object] == i {
-			if err := o.add(j.Store, c, altered[i]); err != nil {
+			if err := o.add(j.Store, c, j.hashes, altered[i]); err != nil {
 				return err
 			}
 		}

@@ -14,10 +14,15 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// manager is a handle of one run to a workspace.
-type manager struct {
+// place is a workspace of a store.
+type place struct {
 	store *Store
 	name  string
+}
+
+// manager is a handle of one run to a workspace.
+type manager struct {
+	place
 
 	mu        sync.Mutex
 	claim     *claim           // nil for none
@@ -36,16 +41,16 @@ var (
 	_ store.Unfinisher = (*manager)(nil)
 )
 
-func (m *manager) path() string { return m.store.path + "/" + m.name }
+func (p place) path() string { return p.store.path + "/" + p.name }
 
 // failed names the state in an error, which says so itself if the lock is held or lost.
-func (m *manager) failed(done string, err error) error {
+func (p place) failed(done string, err error) error {
 	var held *store.LockError
 	var stale *store.StaleError
 	if err == nil || errors.As(err, &held) || errors.As(err, &stale) || errors.Is(err, store.ErrLockLost) {
 		return err
 	}
-	return fmt.Errorf("the state %s cannot be %s: %w", m.path(), done, err)
+	return fmt.Errorf("the state %s cannot be %s: %w", p.path(), done, err)
 }
 
 // Lock implements store.Manager.
@@ -216,7 +221,8 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 	if m.journal != j || m.claim == nil {
 		return fmt.Errorf("%w: it was released before the run ended", store.ErrLockLost)
 	}
-	c, settled := m.claim, j.settled()
+	c := m.claim
+	settled, settlement := j.settled()
 	durable := j.stop()
 	if j.keptIn != "" { // the database may be back
 		if _, err := m.commitFile(ctx, j.keptIn); err != nil {
@@ -259,6 +265,9 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 	})
 	if err != nil {
 		return &store.UnsavedError{Lost: changes, Err: m.failed("written", err)}
+	}
+	if err = recordFound(ctx, m.place, c, settlement); err != nil {
+		return &store.UnsavedError{Err: m.failed("written", err)}
 	}
 	if now != nil && !alone && !m.part { // other runs need not wait for this
 		err = m.store.again(ctx, reading, func(t *tx) error {

@@ -52,10 +52,10 @@ CREATE INDEX results_due ON mayfly.results (workspace, key) WHERE NOT passed;`
 // statement: rows of one table cannot be inserted and deleted in one.
 const noteMarks = `,
 settles AS (SELECT workspace, address FROM given WHERE alive AND step = 'settled'),
-recorded AS (INSERT INTO mayfly.units (workspace, unit, kind, block, version, reads)
-	SELECT g.workspace, g.address, 'instance', g.block, p.version, ARRAY(SELECT g.workspace || ' ' || r FROM unnest(string_to_array(g.reads, E'\n')) r)
+recorded AS (INSERT INTO mayfly.units (workspace, unit, kind, block, version, reads, seen, given)
+	SELECT g.workspace, g.address, 'instance', g.declared, p.version, ARRAY(SELECT g.workspace || ' ' || r FROM unnest(string_to_array(g.reads, E'\n')) r), NULLIF(g.seen, ''), NULLIF(g.hash, '')
 	FROM given g JOIN put p ON p.address = g.address AND p.deposed = g.deposed WHERE g.step <> '' AND g.deposed = ''
-	ON CONFLICT (workspace, unit) DO UPDATE SET kind = excluded.kind, block = excluded.block, version = excluded.version, reads = excluded.reads),
+	ON CONFLICT (workspace, unit) DO UPDATE SET kind = excluded.kind, block = excluded.block, version = excluded.version, reads = excluded.reads, seen = excluded.seen, given = excluded.given),
 forgotten AS (DELETE FROM mayfly.units u USING given g WHERE g.gone AND g.deposed = '' AND u.workspace = g.workspace AND u.unit = g.address),
 unmarked AS (DELETE FROM mayfly.due d USING settles s WHERE d.workspace = s.workspace AND d.unit = s.address),
 marked AS (INSERT INTO mayfly.due (workspace, unit, kind, run)
@@ -69,14 +69,19 @@ marked AS (INSERT INTO mayfly.due (workspace, unit, kind, run)
 type noted struct {
 	tainted, owes         []bool
 	steps, reads, altered []string // keys are one per line: they have no line breaks
+	declared              []string // the block
+	seen, given           [][]byte // hashes
 }
 
-// add adds a change, and whether it gives its instance another value.
-func (n *noted) add(c state.ObjectChange, alters bool) {
+// add adds a change, the hashes of the run's configuration, and whether the change gives its instance another
+// value.
+func (n *noted) add(c state.ObjectChange, hashes hashIndex, alters bool) {
 	n.tainted, n.owes = append(n.tainted, c.New != nil && c.New.Tainted), append(n.owes, c.New != nil && c.New.Owes())
 	step, reads, altered := "", []string(nil), []string(nil)
+	block, seen, given := state.BlockOf(c.Object.Config()), state.Hash{}, state.Hash{}
 	if c.Step != nil {
-		step = "open"
+		step, given = "open", c.Step.Given
+		seen, _ = hashes.of(block)
 		if c.Step.Settled {
 			step = "settled"
 		}
@@ -90,6 +95,7 @@ func (n *noted) add(c state.ObjectChange, alters bool) {
 		}
 	}
 	n.steps, n.reads, n.altered = append(n.steps, step), append(n.reads, strings.Join(reads, "\n")), append(n.altered, strings.Join(altered, "\n"))
+	n.declared, n.seen, n.given = append(n.declared, block.String()), append(n.seen, known(seen)), append(n.given, known(given))
 }
 
 // alters reports whether a change gives its instance another value than it has in a state. That is assumed if
@@ -99,7 +105,7 @@ func alters(before *state.State, c state.ObjectChange) bool {
 }
 
 func (n *noted) args() []any {
-	return []any{pq.BoolArray(n.tainted), pq.BoolArray(n.owes), pq.StringArray(n.steps), pq.StringArray(n.reads), pq.StringArray(n.altered)}
+	return []any{pq.BoolArray(n.tainted), pq.BoolArray(n.owes), pq.StringArray(n.steps), pq.StringArray(n.reads), pq.StringArray(n.altered), pq.StringArray(n.declared), pq.ByteaArray(n.seen), pq.ByteaArray(n.given)}
 }
 
 // unitsOf returns the keys of the units that a run is about to change. They are marked when it claims them: a
@@ -131,13 +137,13 @@ func unmark(t *tx, run string) error {
 	return err
 }
 
-// settled returns the units whose marks the end of the run removes: none if some results of the run are not
-// stored.
-func (j *journal) settled() []string {
+// settled returns the units whose marks the end of the run removes, and all that it has found right: nothing
+// if some results of the run are not stored.
+func (j *journal) settled() ([]string, *state.Settlement) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.failed != nil {
-		return nil
+		return nil, nil
 	}
-	return j.settles
+	return j.settles, j.settlement
 }

@@ -129,7 +129,7 @@ func sealPast(t *tx, workspace int64) error {
 				return nil
 			}
 			keys[0], keys[1], keys[2] = append(keys[0], address), append(keys[1], deposed), append(keys[2], version)
-			return o.add(t.Store, c, false)
+			return o.add(t.Store, c, nil, false)
 		}, `SELECT address, deposed, version, sealed, body FROM mayfly.past WHERE workspace = $1 AND (address, deposed, version) > ($2, $3, $4::uuid) ORDER BY address, deposed, version LIMIT $5`,
 			workspace, address, deposed, version, chunk)
 		if err == nil {

@@ -131,16 +131,15 @@ func TestMigrations(t *testing.T) {
 		}
 		t.Cleanup(older.Close)
 		held := manager(t, older)
-		id, err := held.Lock(t.Context(), storetest.Info("older"))
-		if err != nil {
+		if _, err := older.Workspaces(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		execute(t, opt, `INSERT INTO mayfly.workspaces (name) VALUES ('w')`)
+		execute(t, opt, `INSERT INTO mayfly.runs (id, workspace, state, info, lease_until) SELECT gen_random_uuid(), id, 'claimed', '{}', clock_timestamp() + interval '1 hour' FROM mayfly.workspaces`)
 		if _, err := open(t, opt).Workspaces(t.Context()); err == nil || !strings.Contains(err.Error(), "while runs use them") {
 			t.Errorf("got the error %v of a migration while a run has claims, want it refused", err)
 		}
-		if err := held.Unlock(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
+		execute(t, opt, `UPDATE mayfly.runs SET state = 'ended'`)
 		f := storetest.File(t, "l", 1, 0)
 		f.State.SetObject(storetest.Address("a", 0), storetest.Object(t, "old"), storetest.Provider)
 		m := manager(t, open(t, opt))

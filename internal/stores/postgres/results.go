@@ -5,6 +5,7 @@ package postgres
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/lib/pq"
 
@@ -95,8 +96,10 @@ func (t *tx) putResults(c *claim, stored *state.State, next *state.File) (bool, 
 	}
 	_, err := t.turn(c.workspace)
 	if err == nil {
-		_, err = t.exec(`WITH marked AS (INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT $1, u, 'object', $3 FROM unnest($2::text[] || $4::text[]) u ON CONFLICT DO NOTHING)
-			DELETE FROM mayfly.results WHERE workspace = $1 AND key = ANY($2)`, c.workspace, pq.StringArray(gone), c.run, pq.StringArray(put.keys))
+		_, err = t.exec(`DELETE FROM mayfly.results WHERE workspace = $1 AND key = ANY($2)`, c.workspace, pq.StringArray(gone))
+	}
+	if err == nil {
+		err = noteResults(t, c, put.keys, gone)
 	}
 	if err == nil {
 		_, err = t.exec(`INSERT INTO mayfly.results (workspace, key, run, sealed, body, passed) SELECT $1, r.key, $2, r.sealed, r.body, r.passed FROM unnest($3::text[], $4::bool[], $5::bytea[], $6::bool[]) r(key, sealed, body, passed)
@@ -107,6 +110,44 @@ func (t *tx) putResults(c *claim, stored *state.State, next *state.File) (bool, 
 		err = showOutputs(t, c.workspace, next.State.Outputs)
 	}
 	return true, err
+}
+
+// noteResults makes the records of units whose results a run has stored, as far as it has claimed them with
+// their read-sets, and removes the marks. The records of a block that is gone go as well. All others get
+// marks.
+func noteResults(t *tx, c *claim, put, gone []string) error {
+	claimed := map[string][]state.Finding{}
+	for s, units := range c.scope.Results {
+		claimed[s.Key()] = append(make([]state.Finding, 0, len(units)), units...)
+	}
+	var made []state.Finding
+	var marked, done, lost []string
+	for i, key := range slices.Concat(put, gone) {
+		units := claimed[key]
+		if units == nil {
+			marked = append(marked, key)
+			continue
+		}
+		done = append(done, key)
+		if i < len(put) {
+			made = append(made, units...)
+			continue
+		}
+		blocks, err := blocksOf(key)
+		if err != nil {
+			return err
+		}
+		lost = append(lost, blocks[0].String())
+	}
+	_, err := t.exec(`INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT $1, u, 'object', $3 FROM unnest($2::text[]) u ON CONFLICT DO NOTHING`, c.workspace, pq.StringArray(marked), c.run)
+	if err == nil && len(done) > 0 { // the units of a resource have records of their own
+		_, err = t.exec(`WITH lost AS (DELETE FROM mayfly.units WHERE workspace = $1 AND block = ANY($2) AND kind IN ('output', 'check') RETURNING unit)
+			DELETE FROM mayfly.due WHERE workspace = $1 AND (unit = ANY($3) OR unit IN (SELECT unit FROM lost))`, c.workspace, pq.StringArray(lost), pq.StringArray(done))
+	}
+	if err == nil {
+		err = putRecords(t, c.workspace, c.hashes, made, nil)
+	}
+	return err
 }
 
 // turn begins the next turn of storing results, which excludes others until the transaction ends. It returns

@@ -144,10 +144,10 @@ type objects struct {
 	noted                                 noted
 }
 
-// add adds a change, and whether it gives its instance another value. Of several changes of one object in a
-// statement, only the last may be added.
-func (o *objects) add(s *Store, c state.ObjectChange, alters bool) error {
-	o.noted.add(c, alters)
+// add adds a change, the hashes of the run's configuration, and whether the change gives its instance another
+// value. Of several changes of one object in a statement, only the last may be added.
+func (o *objects) add(s *Store, c state.ObjectChange, hashes hashIndex, alters bool) error {
+	o.noted.add(c, hashes, alters)
 	var body []byte
 	var sealed bool
 	if c.New != nil {
@@ -185,9 +185,9 @@ func (o *objects) args() []any {
 
 // columns are the parameters from the n-th on as rows.
 func columns(n int) string {
-	return fmt.Sprintf(`unnest($%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::bool[], $%d::bool[], $%d::bytea[], $%d::bytea[], $%d::bool[], $%d::bool[], $%d::text[], $%d::text[], $%d::text[])
-	g(address, deposed, resource, block, dependencies, gone, sealed, body, shown, tainted, owes, step, reads, altered)`,
-		n, n+1, n+2, n+3, n+4, n+5, n+6, n+7, n+8, n+9, n+10, n+11, n+12, n+13)
+	return fmt.Sprintf(`unnest($%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::bool[], $%d::bool[], $%d::bytea[], $%d::bytea[], $%d::bool[], $%d::bool[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::bytea[], $%d::bytea[])
+	g(address, deposed, resource, block, dependencies, gone, sealed, body, shown, tainted, owes, step, reads, altered, declared, seen, hash)`,
+		n, n+1, n+2, n+3, n+4, n+5, n+6, n+7, n+8, n+9, n+10, n+11, n+12, n+13, n+14, n+15, n+16)
 }
 
 // changeObjects are parts of a statement through which all changes of rows of objects go. They keep the
@@ -213,7 +213,7 @@ const chunk = 2000
 func (t *tx) put(c *claim, before *state.State, changes []state.ObjectChange) error {
 	runs, batches := c.settling(c.imports)
 	err := t.inChunks(before, changes, func(o *objects) error {
-		_, err := t.exec(`WITH given AS (SELECT $1::bigint AS workspace, $2::uuid AS run, true AS alive, g.* FROM `+columns(3)+`),`+settle(17)+changeObjects+` SELECT 1`,
+		_, err := t.exec(`WITH given AS (SELECT $1::bigint AS workspace, $2::uuid AS run, true AS alive, g.* FROM `+columns(3)+`),`+settle(20)+changeObjects+` SELECT 1`,
 			append(append([]any{c.workspace, c.run}, o.args()...), runs, pq.Array(batches))...)
 		return err
 	})
@@ -234,7 +234,7 @@ func (t *tx) inChunks(before *state.State, changes []state.ObjectChange, f func(
 	for part := range slices.Chunk(changes, chunk) {
 		var o objects
 		for _, change := range part {
-			if err := o.add(t.Store, change, alters(before, change)); err != nil {
+			if err := o.add(t.Store, change, nil, alters(before, change)); err != nil {
 				return err
 			}
 		}

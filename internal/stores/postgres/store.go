@@ -292,7 +292,7 @@ func (s *Store) DeleteWorkspace(ctx context.Context, name string, force bool) er
 	if name == store.DefaultWorkspace {
 		return store.ErrDefault
 	}
-	m := &manager{store: s, name: name}
+	m := &manager{place: place{store: s, name: name}}
 	return explain(s.once(ctx, nil, func(t *tx) error {
 		w, err := t.gate(name)
 		if err == nil && w == 0 {
@@ -321,5 +321,5 @@ func (s *Store) Manager(name string) (store.Manager, error) {
 	if err := store.CheckWorkspaceName(name); err != nil {
 		return nil, err
 	}
-	return &manager{store: s, name: name}, nil
+	return &manager{place: place{store: s, name: name}}, nil
 }
