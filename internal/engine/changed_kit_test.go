@@ -186,14 +186,14 @@ func (l *ledger) changes(s *moment) *state.Changed {
 		due[u] = true
 	}
 	for u, r := range l.records {
-		if differs[r.Block] {
+		if differs[r.Block] && !r.Seen.Is(now[r.Block]) {
 			due[u] = true
 		}
 	}
 	for a, in := range s.file.State.AllInstances() {
 		u := state.UnitOf(a)
 		_, known := l.records[u]
-		if !known || in.Current == nil || in.Current.Tainted || len(in.Deposed) > 0 || a.Resource.Mode == addr.Data || differs[state.BlockOf(a.Config())] {
+		if !known || in.Current == nil || in.Current.Tainted || len(in.Deposed) > 0 || a.Resource.Mode == addr.Data {
 			due[u] = true
 		}
 	}

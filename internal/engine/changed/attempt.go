@@ -87,7 +87,6 @@ func (w *Work) begin() {
 		late: map[addr.Module]map[string][]addr.ModuleInstance{}, gone: map[addr.Instance]bool{}, seen: map[addr.AbsResource]bool{}, stored: map[state.Block][]addr.Instance{},
 	}
 	for _, b := range w.src.Found.Blocks {
-		w.attempt.stored[b] = nil // their units are among the due ones
 		w.addBlock(b, addr.RootInstance)
 	}
 	for n := range w.nodes {
@@ -211,9 +210,6 @@ func (w *Work) addInstance(u state.Unit, rec *state.Record) {
 	}
 	block := state.BlockOf(a.Config())
 	n := w.nodes[block]
-	if old, listed := w.attempt.stored[block]; listed || n == nil {
-		w.attempt.stored[block] = append(old, a)
-	}
 	switch {
 	case n == nil:
 		w.goes(a)

@@ -84,6 +84,13 @@ func New(cfg *blocks.Config, components []blockhash.Component, src Source, force
 				first.Subjects = append(first.Subjects, state.Subject{Kind: state.OneInstance, Addr: d.Unit.Addr})
 			}
 		}
+		for _, b := range src.Found.Blocks {
+			if n := w.nodes[b]; n != nil {
+				if r, is := n.block.(*blocks.Resource); is && !r.Config.Addr.Mode.Fleeting() {
+					first.Subjects = append(first.Subjects, state.Subject{Kind: state.AllWithin, Addr: addr.ConfigResource{Module: n.module, Resource: r.Config.Addr}.String()})
+				}
+			}
+		}
 		for _, a := range force {
 			first.Subjects = append(first.Subjects, state.InstanceSubject(a))
 		}

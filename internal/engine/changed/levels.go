@@ -73,6 +73,9 @@ type session struct {
 
 // plan plans all levels. It returns false if there are errors, or the plan has become a full one.
 func (s *session) plan() (bool, error) {
+	if err := s.addGone(); err != nil {
+		return false, err
+	}
 	if err := s.follow(); err != nil { // the readers of objects that are gone with their blocks
 		return false, err
 	}
@@ -86,6 +89,24 @@ func (s *session) plan() (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// addGone adds the units of blocks that the configuration doesn't have any more.
+func (s *session) addGone() error {
+	q := state.RecordQuery{}
+	for _, b := range s.src.Found.Blocks {
+		if s.nodes[b] == nil {
+			q.Blocks = append(q.Blocks, b)
+		}
+	}
+	if len(q.Blocks) == 0 {
+		return nil
+	}
+	records, err := s.src.Records(s.ctx, q)
+	for i := range records {
+		s.addUnit(records[i].Unit, &records[i])
+	}
+	return err
 }
 
 // work plans the work of a level. It returns false if there are errors, or the plan has become a full one.
