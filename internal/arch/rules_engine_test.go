@@ -90,7 +90,7 @@ var engineRules = map[string]rule{
 	"engine/deferral":  {may: []string{"addr", "base/component", "base/future", "plan", "state"}, pure: true, modules: none, why: "waiting follows from addresses and dependencies: no provider or value can matter"},
 	"engine/gone":      {may: []string{"addr", "base/future", "diag", "language/eval", "plan"}, pure: true, modules: none, why: "what the configuration declares follows from evaluating it: what is planned for an object makes no difference"},
 	"engine/moves":     {may: []string{"addr", "language/config", "diag", "plan", "state"}, pure: true, modules: []string{hcl}, why: "addresses decide which object is which: no value, provider or evaluation can matter"},
-	"engine/order":     {may: []string{"base/future", "event", "plan"}, pure: true, modules: none, why: "which step comes next follows from the steps: what one does makes no difference"},
+	"engine/order":     {may: []string{"addr", "base/future", "event", "language/eval", "language/eval/blocks", "plan"}, pure: true, modules: none, why: "which step comes next follows from the steps and the references: what one does makes no difference"},
 	"engine/rescue":    {may: []string{"addr", "diag", "state", "state/store"}, modules: none, why: "results are kept in the same way whatever the run was for: no plan or provider can matter"},
 	"engine/rounds":    {may: []string{"addr", "diag", "plan", "state"}, pure: true, modules: []string{cty}, why: "whether a run gets on follows from its plans and from the objects that others change: no provider can matter, and values are kept without being looked at"},
 	"engine/selection": {may: []string{"addr", "language/config", "diag", "plan"}, pure: true, modules: none, why: "what an option names is a matter of addresses and dependencies, which it is given"},
@@ -116,9 +116,13 @@ var engineRules = map[string]rule{
 		why: "what a list finds does not depend on the other lists of a query",
 	},
 	"engine": {
-		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/exposed", "engine/contract", "event", "engine/gone", "engine/listing", "engine/idle", "engine/journal", "engine/order", "engine/moves", "engine/part", "engine/rounds", "engine/computed", "engine/deferral", "engine/scope", "engine/selection", "engine/turn", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
+		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/exposed", "engine/contract", "event", "engine/changed", "engine/gone", "engine/listing", "engine/idle", "engine/journal", "engine/order", "engine/moves", "engine/part", "engine/rounds", "engine/computed", "engine/deferral", "engine/scope", "engine/selection", "engine/turn", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
+	},
+	"engine/changed": {
+		may: []string{"addr", "diag", "base/future", "engine/moves", "engine/part", "language/eval", "language/eval/blockhash", "language/eval/blocks", "language/lang", "plan", "state"}, pure: true, modules: none,
+		why: "what has work follows from hashes, records and references: no provider can matter, or how they are stored",
 	},
 	"engine/part": {
 		may: []string{"addr", "diag", "engine/moves", "language/eval/blocks", "plan", "state"}, pure: true, modules: none,

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -161,17 +162,10 @@ func invokeTriggered(a *applier, t *future.Task, s *plan.Step, i int) bool {
 func explainFailure(diags diag.List, text string) {
 	for i := range slices.Backward(diags) {
 		if diags[i].Severity == diag.Error {
-			diags[i].Detail = joinParagraphs(diags[i].Detail, text)
+			diags[i].Detail = strings.TrimLeft(diags[i].Detail+"\n\n"+text, "\n")
 			return
 		}
 	}
-}
-
-func joinParagraphs(detail, text string) string {
-	if detail == "" {
-		return text
-	}
-	return detail + "\n\n" + text
 }
 
 // againText says how actions that the next plan does not trigger again are invoked. Those before a change are

@@ -142,7 +142,7 @@ func (d *destruction) destroy(pr object.Prior) (provider.ApplyResponse, diag.Lis
 	ask := func(v cty.Value) (provider.ApplyResponse, diag.List) {
 		return applyChange(trace.With(d.a.changing, trace.Of(d.Ctx)), d.Provider, provider.ApplyRequest{
 			Type: d.TypeName(), Prior: v, Planned: cty.NullVal(d.Block().Type()), Config: cty.NullVal(d.Block().Type()),
-			PlannedPrivate: deletePrivate(d.change, pr), Identity: pr.Identity, ProviderMeta: d.metaOfModule(),
+			PlannedPrivate: pr.DeletePrivate(d.change), Identity: pr.Identity, ProviderMeta: d.metaOfModule(),
 		})
 	}
 	resp, diags := ask(pr.Value)
@@ -239,15 +239,6 @@ func (d *destruction) remainder(left cty.Value, resp provider.ApplyResponse) []s
 	}
 	d.KeepIdentity(o, stored)
 	return []state.ObjectChange{{Object: d.Obj, Provider: d.change.Provider, New: o}}
-}
-
-// deletePrivate returns the private data for a destruction: planned for a plain one, the object's own for the
-// old half of a replacement.
-func deletePrivate(c *plan.Change, pr object.Prior) []byte {
-	if c.Action == plan.Delete && c.PlannedPrivate != nil {
-		return c.PlannedPrivate
-	}
-	return pr.Private
 }
 
 // forget drops an object from the state.

@@ -37,7 +37,7 @@ func (w *walk) acceptResult(c eval.FunctionCall, got cty.Value) (cty.Value, erro
 	case keep:
 		w.run.Report(diag.List{{
 			Severity: diag.Warning, Summary: "Function returned an ephemeral value",
-			Detail: fmt.Sprintf("The result of %s holds an ephemeral value that the provider was configured with. It is not ephemeral itself, so that it can be stored.", functionText(c)),
+			Detail: fmt.Sprintf("The result of %s holds an ephemeral value that the provider was configured with. It is not ephemeral itself, so that it can be stored.", c.Text()),
 		}})
 	default:
 		return cty.DynamicVal, errors.New("its result holds an ephemeral value that the provider was configured with, which -leak-guard=strict forbids")
@@ -57,9 +57,4 @@ func (h *host) expose(cfg *blocks.Config, variables map[string]cty.Value, st *st
 		unpublish()
 		unstore()
 	}
-}
-
-// functionText names the function of a call, without the local name of its provider.
-func functionText(c eval.FunctionCall) string {
-	return "the function " + c.Name + " of " + c.Provider.ForDisplay()
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/gone"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/order"
 	"github.com/mayfly-iac/mayfly/internal/engine/scope"
 	"github.com/mayfly-iac/mayfly/internal/engine/scrub"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
@@ -126,12 +127,17 @@ func (p *planner) makePlan() (again bool) {
 	}
 	pool := future.NewPool(p.workers())
 	p.imports.queue(pool)
-	if p.req.Mode == plan.Destroy {
+	switch {
+	case p.req.Mode == plan.Destroy:
 		p.orphans.queue(pool, &future.Task{}, p.orphans.stored.Below(addr.RootInstance, nil)) // everything in the state is destroyed, declared or not
-	} else {
-		p.order.find()
+	case p.req.Changed.Partial():
+		if !planChanged(p, pool, outputs) {
+			return false
+		}
+	default:
+		p.order.Find(p.req.Config)
 		p.expands = 1
-		pool.GoRanked(expansionRank, func(t *future.Task) { p.run.Guard("the root module", func() { p.visit(pool, t, p.run.Root) }) })
+		pool.GoRanked(order.Expansion, func(t *future.Task) { p.run.Guard("the root module", func() { p.visit(pool, t, p.run.Root) }) })
 		if !partial(p) {
 			p.outputs.queue(pool, outputs)
 		}
@@ -203,13 +209,13 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	p.expands += len(calls) + len(resources)
 	p.mu.Unlock()
 	for _, c := range calls {
-		pool.GoRanked(expansionRank, func(t *future.Task) {
+		pool.GoRanked(order.Expansion, func(t *future.Task) {
 			defer p.orphans.expansionDone(pool, t)
 			p.run.Guard("a module call", func() { p.visitCall(pool, t, c) })
 		})
 	}
 	for _, r := range resources {
-		pool.GoRanked(expansionRank, func(t *future.Task) {
+		pool.GoRanked(order.Expansion, func(t *future.Task) {
 			defer p.orphans.expansionDone(pool, t)
 			p.run.Guard(r.Addr(), func() { p.visitResource(pool, t, r) })
 		})
@@ -224,12 +230,12 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 				m.OutputPreconditions(t, nil)
 			}
 			if p.req.Mode == plan.Normal {
-				m.EvaluateValues(t)
+				m.EvaluateValues(t, nil)
 			}
 		})
 	})
-	p.data.visitChecks(pool, t, m)
-	p.orphans.decided(pool, t, p.orphans.stored.Blocks(m)...)
+	p.data.visitChecks(pool, t, m, nil)
+	p.orphans.decided(pool, t, p.orphans.stored.WithoutBlocks(m)...)
 	p.orphans.expansionDone(pool, t)
 }
 
@@ -292,9 +298,9 @@ func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
 	}
 	p.mu.Unlock()
 	for _, child := range children {
-		pool.GoRanked(expansionRank, func(t *future.Task) { p.run.Guard(child.Addr, func() { p.visit(pool, t, child) }) })
+		pool.GoRanked(order.Expansion, func(t *future.Task) { p.run.Guard(child.Addr, func() { p.visit(pool, t, child) }) })
 	}
-	p.orphans.decided(pool, t, p.orphans.stored.Modules(t, c)...)
+	p.orphans.decided(pool, t, p.orphans.stored.WithoutModules(t, c)...)
 }
 
 // visitResource queues the instances of a resource. It claims the uses of each instance before it waives the
@@ -326,7 +332,7 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 	}
 	p.pool.Waive(eval.BlockClaims(r.Block)...)
 	for i, in := range instances {
-		pool.GoRanked(p.order.rank(in), func(t *future.Task) {
+		pool.GoRanked(p.order.Rank(in), func(t *future.Task) {
 			defer p.pool.Waive(uses[i]...)
 			p.run.Guard(in, func() { p.visitInstance(t, in) })
 		})

@@ -12,7 +12,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
-	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -21,10 +20,10 @@ import (
 // configuration of an action may refer to the resource that triggers it. It may also lead to instances that
 // a restricted plan has not planned so far, whose changes may trigger actions too.
 func planActions(p *planner) {
-	if p.req.Mode != plan.Normal || p.imports.generating || !anyTriggers(p.req.Config) {
+	if p.req.Mode != plan.Normal || p.imports.generating || !p.req.Config.TriggersActions() {
 		return
 	}
-	claims := actionClaims(p.req.Config)
+	claims := eval.ActionClaims(p.req.Config)
 	p.pool.Claim(claims...)
 	defer p.pool.Waive(claims...)
 	done := map[addr.Instance]struct{}{}
@@ -39,7 +38,7 @@ func planActions(p *planner) {
 		}
 		pool := future.NewPool(p.workers())
 		for _, c := range due {
-			if in := declaredInstance(p.run, c.Addr); in != nil && len(in.Resource.Block.ActionTriggers) > 0 {
+			if in := p.run.DeclaredInstance(c.Addr); in != nil && len(in.Resource.Block.ActionTriggers) > 0 {
 				pool.Go(func(t *future.Task) { p.run.Guard(in, func() { planTriggers(p, t, in, c) }) })
 			}
 		}
@@ -49,30 +48,6 @@ func planActions(p *planner) {
 		}
 	}
 	p.plan.SortInvocations()
-}
-
-// anyTriggers reports whether a resource triggers actions.
-func anyTriggers(cfg *blocks.Config) (found bool) {
-	cfg.EachResource(func(b *blocks.Resource) { found = found || len(b.ActionTriggers) > 0 })
-	return found
-}
-
-// actionClaims returns the uses of planning invocations of all actions.
-func actionClaims(cfg *blocks.Config) (claims []eval.Use) {
-	cfg.EachResource(func(b *blocks.Resource) {
-		if b.IsAction() {
-			claims = append(claims, eval.ProviderClaims(b)...)
-		}
-	})
-	return claims
-}
-
-// declaredInstance returns an instance that the configuration has a block for, nil for others.
-func declaredInstance(run *eval.Run, a addr.Instance) *eval.Instance {
-	if !run.Declared(a) {
-		return nil
-	}
-	return run.Module(a.Module).Resource(a.Resource).Instance(a.Key)
 }
 
 // planTriggers plans the invocations that the change of an instance triggers.
@@ -208,15 +183,4 @@ func sealInvocation(op *objectOp, config, shown cty.Value, inv *plan.Invocation)
 	sensitive := slices.Concat(value.PathsWith(config, value.Sensitive), b.SensitivePaths(shown))
 	inv.Config, ok = op.Seal(shown, sensitive)
 	return ok
-}
-
-// triggerDeps returns the dependencies of the actions of some triggers of an instance.
-func triggerDeps(t *future.Task, in *eval.Instance, triggers []eval.ActionTrigger) (deps []plan.Dep) {
-	for _, tr := range triggers {
-		deps = append(deps, tr.ConditionDeps(t)...)
-		for position := range tr.Config.Actions {
-			deps = append(deps, tr.ActionDeps(t, position)...)
-		}
-	}
-	return slices.DeleteFunc(deps, func(d plan.Dep) bool { return d.Resource == in.Addr().Abs() })
 }

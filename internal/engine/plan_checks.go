@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"strings"
+
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/internal/base/future"
@@ -19,15 +21,18 @@ func (da *dataPlanner) checksDue() bool {
 // evaluated or that no module instance has. Where something is deferred, these may be the same.
 func (da *dataPlanner) declareChecks() {
 	status := state.CheckUnknown
-	if da.checksDue() && da.planner.deferral.set.Empty() {
+	if da.checksDue() && da.planner.deferral.set.Empty() && !da.planner.req.Changed.Partial() {
 		status = state.CheckPass
 	}
 	da.run.DeclareChecks(status)
 }
 
 // visitChecks queues the checks of a module object, trading the claims of their blocks for exact ones.
-func (da *dataPlanner) visitChecks(pool *future.Pool, t *future.Task, m *eval.Module) {
+func (da *dataPlanner) visitChecks(pool *future.Pool, t *future.Task, m *eval.Module, due func(name string) bool) {
 	for _, c := range m.CheckBlocks() {
+		if due != nil && !due(strings.TrimPrefix(c.Addr(), m.Addr.Join(""))) {
+			continue
+		}
 		if m.Generic() {
 			da.pool.Waive(c.BlockUses()...)
 			continue

@@ -41,7 +41,7 @@ type attempts struct {
 
 // newAttempts returns the findings before the first attempt, which are none.
 func newAttempts(req *PlanRequest) *attempts {
-	several := req.AllowDeferral || req.Part != nil || len(req.Excludes) > 0 && anyTriggers(req.Config)
+	several := req.AllowDeferral || req.Part != nil || len(req.Excludes) > 0 && req.Config.TriggersActions()
 	return &attempts{seeds: map[addr.Instance]*plan.Deferral{}, left: map[addr.Instance]struct{}{}, reads: object.NewReads(several)}
 }
 
@@ -336,7 +336,7 @@ func beginInstance(ip *instancePlan) {
 	ip.planner.mu.Unlock()
 	ip.lacks = lacks
 	if !exists { // other changes are known to trigger an action once they are planned
-		waits = append(waits, de.set.Touched(triggerDeps(ip.t, ip.in, eval.CreationTriggers(ip.in)))...)
+		waits = append(waits, de.set.Touched(eval.TriggerDeps(ip.t, ip.in, eval.CreationTriggers(ip.in)))...)
 	}
 	switch {
 	case de.attempts.seeds[ip.in.Addr()] != nil:

@@ -13,7 +13,7 @@ import (
 
 // planInvoke plans the invocations of the actions that the user asks for, and nothing else.
 func planInvoke(p *planner) {
-	claims := actionClaims(p.req.Config)
+	claims := eval.ActionClaims(p.req.Config)
 	p.pool.Claim(claims...)
 	defer p.pool.Waive(claims...)
 	p.planVariables()

@@ -30,9 +30,12 @@ func (p *planner) result(t *future.Task, in *eval.Instance) cty.Value {
 	if v, ok := p.asStored(in); ok {
 		return v
 	}
+	if v, ok := unchanged(p, in); ok {
+		return v
+	}
 	// The task may plan the instance for the sake of another one, of a lower rank.
 	defer func(before int64) { t.Rank = before }(t.Rank)
-	t.Rank = max(t.Rank, p.order.rank(in))
+	t.Rank = max(t.Rank, p.order.Rank(in))
 	if in.Addr().Unkeyed() {
 		return p.deferral.generic(t, in)
 	}

@@ -36,7 +36,8 @@ type orphan struct {
 
 // list lists the objects of the state and claims the providers of its objects.
 func (or *orphanPlanner) list() {
-	or.stored, or.uses = gone.ListStored(slices.Values(slices.SortedFunc(maps.Keys(or.planner.prior.Resources), addr.AbsResource.Compare))), map[addr.AbsResource][]eval.Use{}
+	or.uses = map[addr.AbsResource][]eval.Use{}
+	or.stored = gone.NewStored(slices.SortedFunc(maps.Keys(or.planner.prior.Resources), addr.AbsResource.Compare))
 	or.claim()
 }
 
@@ -63,9 +64,8 @@ func (or *orphanPlanner) claim() {
 // keepLeftOut notes that the objects in a called module are none of this plan if -exclude leaves out all of
 // its instances, which are unknown.
 func (or *orphanPlanner) keepLeftOut(t *future.Task, c *eval.Call) {
-	outer, name, _ := c.Addr().Parent()
-	for _, inner := range or.stored.Inner[outer] {
-		if _, of, _ := inner.Parent(); of == name && c.LeftOut(t) {
+	for inner := range or.stored.Called(c) {
+		if c.LeftOut(t) {
 			or.planner.mu.Lock()
 			for _, r := range or.stored.Below(inner, nil) {
 				or.planner.unknown[r] = struct{}{}
@@ -209,7 +209,7 @@ func (or *orphanPlanner) isOfLeftOut(t *future.Task, o *orphan) bool {
 	if o.obj.Deposed == addr.Current || o.due || or.planner.req.Mode == plan.Destroy || !or.planner.selection.Excluding() || !or.planner.selection.Selects(a) {
 		return false
 	}
-	in := declaredInstance(or.run, a)
+	in := or.run.DeclaredInstance(a)
 	if in == nil {
 		return false
 	}

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
@@ -88,7 +86,7 @@ func (ou *outputPlanner) plan(t *future.Task, o *eval.Value) {
 	if old := ou.planner.req.State.Outputs[c.Name]; old != nil {
 		c.Before = old.Value
 		c.Action = plan.Update
-		if sameDurable(old.Value, c.After) && old.Sensitive == c.Sensitive {
+		if old.Value.Equals(c.After) && old.Sensitive == c.Sensitive {
 			c.Action = plan.NoOp
 		}
 		if old.Value.Same(c.After) {
@@ -150,7 +148,7 @@ func (ou *outputPlanner) checkSelected(t *future.Task, m *eval.Module) {
 
 // evaluateValues evaluates the values of a module object and those below it, for the errors in them.
 func evaluateValues(t *future.Task, m *eval.Module) {
-	m.EvaluateValues(t)
+	m.EvaluateValues(t, nil)
 	for _, c := range m.Calls() {
 		for _, child := range c.Children(t, nil) {
 			evaluateValues(t, child)
@@ -162,13 +160,4 @@ func (ou *outputPlanner) add(c *plan.OutputChange) {
 	ou.planner.mu.Lock()
 	defer ou.planner.mu.Unlock()
 	ou.planner.plan.Outputs = append(ou.planner.plan.Outputs, c)
-}
-
-func sameDurable(a, b value.Durable) bool {
-	if a.SameValue(b) {
-		return true
-	}
-	x, errX := a.Unmarked()
-	y, errY := b.Unmarked()
-	return errX == nil && errY == nil && x != cty.NilVal && y != cty.NilVal && x.RawEquals(y)
 }

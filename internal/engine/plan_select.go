@@ -38,7 +38,7 @@ func (re *restriction) excludesInstance(t *future.Task, in *eval.Instance, deps 
 
 // actsOnExcluded reports whether an action of the instance needs something that is left out.
 func (re *restriction) actsOnExcluded(t *future.Task, in *eval.Instance) bool {
-	return re.excluded(in.Addr(), triggerDeps(t, in, eval.ActionTriggers(in)))
+	return re.excluded(in.Addr(), eval.TriggerDeps(t, in, eval.ActionTriggers(in)))
 }
 
 // settle has another attempt leave out the planned instances whose actions need something that is left out.

@@ -13,11 +13,13 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/changed"
 	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/gone"
 	"github.com/mayfly-iac/mayfly/internal/engine/moves"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/engine/order"
 	"github.com/mayfly-iac/mayfly/internal/engine/part"
 	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
@@ -33,8 +35,9 @@ import (
 // PlanRequest is the input of a plan.
 type PlanRequest struct {
 	Config    *blocks.Config
-	State     *state.State // not changed
-	Part      *part.Part   // that State has; nil for a whole state
+	State     *state.State  // not changed
+	Part      *part.Part    // that State has; nil for a whole state
+	Changed   *changed.Work // nil for a plan of all objects; Part is its own
 	Meta      state.Meta
 	Mode      plan.Mode
 	Variables map[string]cty.Value // of the root module, set ones only, unmarked, of the declared type
@@ -74,7 +77,7 @@ func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 		result, p.pool.OnlyKnown = resultFromState(p), true
 	}
 	opt := p.runOptions(req.Config, eval.Planning, result, req.Variables, p.plan.Timestamp)
-	opt.Forgetful = len(req.Invoke) == 0
+	opt.Forgetful = len(req.Invoke) == 0 && !req.Changed.Partial() // which doesn't plan all that refers to an object
 	opt.Condition = func(of string, made []value.Computed) { p.computed.AddCondition(of, made) }
 	opt.MildConditions = req.Mode == plan.RefreshOnly // the real objects are recorded even if they fail their conditions
 	if len(req.Excludes) > 0 {
@@ -103,7 +106,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 		p.time, p.plan.Timestamp = at, at
 	}
 	p.rows = part.Growing{Part: req.Part, Plan: p.plan, Stored: &p.req.State, Prior: &p.prior, Report: func(diags diag.List) { p.run.Report(diags) }}
-	p.order = planOrder{planner: p}
+	p.order = order.Planning{Expected: p.expected}
 	p.imports = importPlanner{walk: p.walk, planner: p}
 	p.orphans = orphanPlanner{walk: p.walk, planner: p, blocks: gone.NewBlocks(func() *eval.Run { return runAtHand(p) })}
 	p.data = dataPlanner{walk: p.walk, planner: p}
@@ -139,7 +142,7 @@ type planner struct {
 	// dependents returns, for each resource, the resources of the state that depend on it.
 	dependents func() map[addr.ConfigResource]map[addr.ConfigResource]struct{}
 
-	order    planOrder
+	order    order.Planning
 	imports  importPlanner
 	orphans  orphanPlanner
 	data     dataPlanner

@@ -156,7 +156,7 @@ var errNotConfigured = errors.New("its provider could not be configured; the rea
 func (w *walk) CallFunction(t *future.Task, c eval.FunctionCall) (cty.Value, error) {
 	args := make([]cty.Value, len(c.Args))
 	for i, arg := range c.Args {
-		args[i] = w.opt.Leaks.Reveal(leak.Source{Kind: leak.Other, Address: functionText(c)}, arg, cty.DynamicPseudoType)
+		args[i] = w.opt.Leaks.Reveal(leak.Source{Kind: leak.Other, Address: c.Text()}, arg, cty.DynamicPseudoType)
 	}
 	if c.On == nil {
 		return w.providers.CallFunction(w.ctx, c.Provider, c.Name, args)

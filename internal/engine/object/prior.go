@@ -22,6 +22,15 @@ type Prior struct {
 	Drifted   []cty.Path // withheld attributes whose values in the real object the state does not know
 }
 
+// DeletePrivate returns the private data for a destruction: planned for a plain one, the object's own for the
+// old half of a replacement.
+func (pr Prior) DeletePrivate(c *plan.Change) []byte {
+	if c.Action == plan.Delete && c.PlannedPrivate != nil {
+		return c.PlannedPrivate
+	}
+	return pr.Private
+}
+
 // SameAs reports whether an object was read as it was, as far as that is stored, and without another value of
 // a withheld attribute.
 func (pr Prior) SameAs(before Prior, w *withheld.Attributes) bool {

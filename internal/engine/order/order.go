@@ -1,8 +1,8 @@
 // Package order carries out the steps of a plan in parallel, each after those that come before it, and those
-// with the longest way behind them first.
+// with the longest way behind them first; and says in which order instances are planned.
 //
-// It may import plan, whose steps it takes, and event, for the names of operations. It must not know how a
-// step is carried out.
+// It may import plan, whose steps it takes, event, for the names of operations, and blocks and eval, whose
+// references say which work is behind an instance. It must not know how a step is carried out.
 package order
 
 import (

@@ -2,6 +2,7 @@ package part
 
 import (
 	"context"
+	"sync"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -19,7 +20,37 @@ type Growing struct {
 	// while no task runs.
 	Stored, Prior **state.State
 
-	later *state.State // that this attempt has not seen; nil for none
+	later    *state.State // that this attempt has not seen; nil for none
+	mu       sync.Mutex
+	demanded []*state.State // that Prior has, and the other states have not
+}
+
+// Demand reads the objects of an instance that planning is about to look for, unless it has them. It may be
+// called while tasks run, which hold prior when they use Prior.
+func (g *Growing) Demand(ctx context.Context, prior sync.Locker, a addr.Instance) {
+	found, err := g.Part.Demand(ctx, a)
+	if err != nil {
+		g.add(nil, err)
+		return
+	}
+	if found == nil || len(found.Resources) == 0 {
+		return
+	}
+	prior.Lock()
+	(*g.Prior).AddMissing(found)
+	prior.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.demanded = append(g.demanded, found)
+}
+
+// Load adds objects that were read, and those that tasks have demanded, to all states. No task may run.
+func (g *Growing) Load(found *state.State) {
+	for _, st := range g.demanded { // planning may have removed objects from Prior since
+		g.hold(st)
+	}
+	g.demanded = nil
+	g.add(found, nil)
 }
 
 // add adds found to both states. It returns true if found has objects. It reports err, an error in reading
@@ -31,12 +62,17 @@ func (g *Growing) add(found *state.State, err error) bool {
 	if found == nil || len(found.Resources) == 0 {
 		return false
 	}
+	g.hold(found)
+	(*g.Prior).AddMissing(found)
+	return true
+}
+
+// hold adds objects to the states as they were read.
+func (g *Growing) hold(found *state.State) {
 	stored, base := (*g.Stored).Copy(), g.Plan.Base.Copy() // base may have been cleaned
 	stored.AddMissing(found)
 	base.AddMissing(found)
 	*g.Stored, g.Plan.Base = stored, base
-	(*g.Prior).AddMissing(found)
-	return true
 }
 
 // Missed reads the objects that the attempt has missed. It returns true if another attempt must be made.

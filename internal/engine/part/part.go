@@ -39,6 +39,8 @@ type Part struct {
 	declared bool                                          // also those that depend by the configuration alone
 	lacking  map[state.Subject]bool                        // that planning has asked for in vain
 	times    int                                           // that planning has begun again
+	onDemand bool                                          // objects are read before planning looks for them
+	rows     int                                           // instances that were read later
 }
 
 // most is how often planning may start again with rows that it has missed. The next time, it gets the whole
@@ -78,6 +80,51 @@ func Made(p *plan.Plan) []state.Subject {
 		out[state.InstanceSubject(c.Addr)], out[state.InstanceSubject(c.PrevAddr)] = true, true
 	}
 	return slices.Collect(maps.Keys(out))
+}
+
+// OnDemand returns a part that has some subjects, and grows by those that are demanded only. Planning looks
+// for nothing else in the state.
+func OnDemand(cfg *blocks.Config, has []state.Subject, fetch Fetch) *Part {
+	p, _ := New(cfg, nil, plan.Normal, fetch)
+	p.onDemand = true
+	for _, s := range has {
+		p.has[s] = true
+	}
+	return p
+}
+
+// Read reads subjects of a part that grows on demand, and returns the objects that are new.
+func (p *Part) Read(ctx context.Context, subjects []state.Subject) (*state.State, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var need []state.Subject
+	for _, s := range subjects {
+		if !p.read(s) {
+			need = append(need, s)
+		}
+	}
+	return p.grow(ctx, need)
+}
+
+// Demand reads the objects of an instance that planning is about to look for, if the part grows on demand and
+// does not have them. It returns nil if nothing was read.
+func (p *Part) Demand(ctx context.Context, a addr.Instance) (*state.State, error) {
+	if p == nil || !p.onDemand {
+		return nil, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.covers(a) {
+		return nil, nil
+	}
+	return p.grow(ctx, []state.Subject{state.InstanceSubject(a)})
+}
+
+// Rows returns the number of instances that were read since the part was made.
+func (p *Part) Rows() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.rows
 }
 
 // New returns the part that a plan with targets needs, and the subjects to read first: the instances that the
@@ -375,6 +422,9 @@ func (p *Part) grow(ctx context.Context, subjects []state.Subject) (*state.State
 		for _, s := range subjects {
 			p.has[s] = true
 		}
+		for range found.AllInstances() {
+			p.rows++
+		}
 		all.AddMissing(found)
 		subjects = p.follow(found)
 	}
@@ -403,7 +453,7 @@ func (p *Part) follow(found *state.State) []state.Subject {
 			if p.down[used] {
 				down = append(down, block)
 			}
-			if !p.known[used] {
+			if !p.known[used] && !p.onDemand {
 				need[within(used, addr.RootInstance)] = true
 			}
 		}

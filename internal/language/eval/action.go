@@ -164,6 +164,27 @@ func (tr ActionTrigger) noInstance(sc *scope, position int, why string) diag.Lis
 	return sc.located(diag.At(x.Range(), "Action has no such instance", "The trigger names an action, but %s. Refer to an instance that count or for_each of the action gives.", why))
 }
 
+// ActionClaims returns the uses of planning invocations of all actions.
+func ActionClaims(cfg *blocks.Config) (claims []Use) {
+	cfg.EachResource(func(b *blocks.Resource) {
+		if b.IsAction() {
+			claims = append(claims, ProviderClaims(b)...)
+		}
+	})
+	return claims
+}
+
+// TriggerDeps returns the dependencies of the actions of some triggers of an instance.
+func TriggerDeps(t *future.Task, in *Instance, triggers []ActionTrigger) (deps []plan.Dep) {
+	for _, tr := range triggers {
+		deps = append(deps, tr.ConditionDeps(t)...)
+		for position := range tr.Config.Actions {
+			deps = append(deps, tr.ActionDeps(t, position)...)
+		}
+	}
+	return slices.DeleteFunc(deps, func(d plan.Dep) bool { return d.Resource == in.Addr().Abs() })
+}
+
 // ProviderClaims returns the uses of planning an invocation of an action block: its provider, if that is
 // configured from ephemeral values.
 func ProviderClaims(b *blocks.Resource) []Use {

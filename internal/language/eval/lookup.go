@@ -48,6 +48,14 @@ func (r *Run) Find(t *future.Task, a addr.Instance) (in *Instance, ok bool) {
 	return res.Instance(a.Key), true
 }
 
+// DeclaredInstance returns an instance that the configuration has a block for, nil for others.
+func (r *Run) DeclaredInstance(a addr.Instance) *Instance {
+	if !r.Declared(a) {
+		return nil
+	}
+	return r.Module(a.Module).Resource(a.Resource).Instance(a.Key)
+}
+
 // Declared reports whether the configuration has a block for the instance, even if the repetition of the
 // block does not include the instance.
 func (r *Run) Declared(a addr.Instance) bool {
@@ -113,6 +121,21 @@ func (r *Run) InstancesOf(t *future.Task, d plan.Dep) ([]addr.Instance, bool) {
 // Modules returns the instances of a module.
 func (r *Run) Modules(t *future.Task, path addr.Module) []*Module {
 	return r.modulesOf(t, addr.RootInstance, path)
+}
+
+// ModulesWithin returns the instances of a module that lie within the given module instance, none if the
+// configuration does not have that.
+func (r *Run) ModulesWithin(t *future.Task, within addr.ModuleInstance, path addr.Module) []*Module {
+	m := r.Root
+	for _, step := range within.Path() {
+		_, name, key := step.Parent()
+		call := m.calls[name]
+		if call == nil || call.block.Child == nil || !call.expand(t, nil).has(key) {
+			return nil
+		}
+		m = call.Child(key)
+	}
+	return r.modulesOf(t, within, path)
 }
 
 // modulesOf returns the instances of a module that lie within the given module instance.

@@ -113,6 +113,14 @@ func (m *Module) Outputs() []*Value {
 	return out
 }
 
+// Call returns the module call object with a name, nil if the configuration has none.
+func (m *Module) Call(name string) *Call {
+	if !m.HasCall(name) {
+		return nil
+	}
+	return m.calls[name]
+}
+
 // Resource returns the resource object at the address, nil if the configuration has none.
 func (m *Module) Resource(r addr.Resource) *Resource { return m.resources[r] }
 

@@ -167,6 +167,11 @@ type FunctionCall struct {
 	Args     []cty.Value // with their marks, which the host takes off
 }
 
+// Text names the function, without the local name of its provider.
+func (c FunctionCall) Text() string {
+	return "the function " + c.Name + " of " + c.Provider.ForDisplay()
+}
+
 // syncSet is a set that is safe for concurrent use. The zero value is empty.
 type syncSet struct{ m sync.Map }
 

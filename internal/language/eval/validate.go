@@ -27,11 +27,12 @@ func (m *Module) ValidateValues(t *future.Task) {
 }
 
 // EvaluateValues evaluates the variables, locals and outputs of the module that open nothing, so that errors
-// in them are found even if they are unused.
-func (m *Module) EvaluateValues(t *future.Task) {
+// in them are found even if they are unused. If due is not nil, it limits them to those for which it returns
+// true.
+func (m *Module) EvaluateValues(t *future.Task, due func(*Value) bool) {
 	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
 		for _, name := range slices.Sorted(maps.Keys(group)) {
-			if v := group[name]; !v.opens() {
+			if v := group[name]; !v.opens() && (due == nil || due(v)) {
 				v.Get(t, nil, v.rangePtr())
 			}
 		}

@@ -134,6 +134,15 @@ func (d Durable) SameValue(o Durable) bool {
 	return !d.IsZero() && !o.IsZero() && bytes.Equal(d.packed, o.packed) && d.ty.Equals(o.ty)
 }
 
+// Equals reports whether both have the same value, however it is packed, whatever is sensitive in it.
+func (d Durable) Equals(o Durable) bool { return d.SameValue(o) || d.decodesTo(o) }
+
+func (d Durable) decodesTo(o Durable) bool {
+	x, errX := d.Unmarked()
+	y, errY := o.Unmarked()
+	return errX == nil && errY == nil && x != cty.NilVal && y != cty.NilVal && x.RawEquals(y)
+}
+
 // Type returns the type that d was sealed against.
 func (d Durable) Type() cty.Type {
 	if d.sealed == nil {

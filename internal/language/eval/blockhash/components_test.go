@@ -118,16 +118,20 @@ output "out" {
 	s.schemas.declared = true
 	set, _ := s.both(t)
 	at := map[string]int{}
-	for i, units := range set.Components() {
-		for _, u := range units {
+	levels, cyclic := map[string]int{}, map[string]bool{}
+	for i, c := range set.Components() {
+		for _, u := range c.Units {
 			name := u.Block.Address()
 			if u.Repetition {
 				name = "repetition of " + name
 			}
+			if _, known := entries(set)[u.Module.Join(u.Name)]; !known {
+				t.Errorf("%s: got the entry %s of %s, want one of its module", name, u.Name, u.Module)
+			}
 			if _, again := at[name]; again {
 				t.Errorf("%s: got it twice, want it once", name)
 			}
-			at[name] = i + 1
+			at[name], levels[name], cyclic[name] = i+1, c.Level, c.Cyclic
 		}
 	}
 	total := 0
@@ -155,7 +159,7 @@ output "out" {
 		{"provider.sim.first", "sim_thing.first"},
 		{"sim_thing.first", "action.sim_act.run"},
 	} {
-		if at[c[0]] == 0 || at[c[1]] == 0 || at[c[0]] >= at[c[1]] {
+		if at[c[0]] == 0 || at[c[1]] == 0 || at[c[0]] >= at[c[1]] || levels[c[0]] >= levels[c[1]] {
 			t.Errorf("%s at %d and %s at %d: got another order, want the first one first", c[0], at[c[0]], c[1], at[c[1]])
 		}
 	}
@@ -177,12 +181,14 @@ output "out" {
 `)
 	set, _ := s.both(t)
 	var got []string
-	for _, units := range set.Components() {
+	for _, c := range set.Components() {
 		var names []string
-		for _, u := range units {
+		for _, u := range c.Units {
 			names = append(names, u.Block.Address())
 		}
-		got = append(got, strings.Join(names, "+"))
+		if got = append(got, strings.Join(names, "+")); c.Cyclic != (len(names) > 1) {
+			t.Errorf("%v: got cyclic=%t, want that of more than one alone", names, c.Cyclic)
+		}
 	}
 	if want := []string{"module.a", "module.a.output.out+module.a.var.in"}; !slices.Equal(got, want) {
 		t.Errorf("components: got %v, want %v", got, want)

@@ -21,6 +21,12 @@ func (c *Config) EachResource(f func(*Resource)) {
 	}
 }
 
+// TriggersActions reports whether a resource triggers actions.
+func (c *Config) TriggersActions() (found bool) {
+	c.EachResource(func(b *Resource) { found = found || len(b.ActionTriggers) > 0 })
+	return found
+}
+
 // DeclaresType reports whether a type is declared by a variable or belongs to the objects of a resource
 // block, so that it reveals nothing beyond the configuration and its providers.
 func (c *Config) DeclaresType(ty cty.Type) bool {

@@ -1,0 +1,268 @@
+package changed
+
+import (
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// attempt is the work as an attempt at the plan has found it.
+type attempt struct {
+	force   []addr.Instance // of the plan
+	levels  map[int]*items
+	current int // the level under way; the ones before it are finished
+	// due are the instances with work, and regions the blocks of which all instances in a module instance
+	// have.
+	due     map[addr.Instance]bool
+	regions map[blocks.Region]bool
+	fresh   []addr.ModuleInstance // module instances that the state has no units of
+	late    map[addr.Module]map[string][]addr.ModuleInstance
+	gone    map[addr.Instance]bool // of the state, that the configuration doesn't declare
+	left    []addr.Instance        // of these, whose readers are to be found
+	planned []addr.Instance        // at the current level
+	count   int                    // of all planned instances
+	seen    map[addr.AbsResource]bool
+	stored  map[state.Block][]addr.Instance // units of blocks, once they were looked for
+}
+
+// items are the work of a level.
+type items struct {
+	calls   map[place]bool
+	regions map[blocks.Region]bool
+	single  map[addr.Instance]*state.Record // nil for an instance without a record
+}
+
+// place is a call in the instances of its module that are within one module instance.
+type place struct {
+	call *blocks.Call
+	in   addr.ModuleInstance
+}
+
+// has reports whether an instance has work.
+func (at *attempt) has(a addr.Instance, block *blocks.Resource) bool {
+	if at.due[a] {
+		return true
+	}
+	for in := a.Module; ; in, _, _ = in.Parent() {
+		if at.regions[blocks.Region{Block: block, In: in}] {
+			return true
+		}
+		if in.IsRoot() {
+			return false
+		}
+	}
+}
+
+func (at *attempt) level(n int) *items {
+	it := at.levels[n]
+	if it == nil {
+		it = &items{map[place]bool{}, map[blocks.Region]bool{}, map[addr.Instance]*state.Record{}}
+		at.levels[n] = it
+	}
+	return it
+}
+
+// next takes the work of the lowest level that has any.
+func (at *attempt) next() (*items, bool) {
+	if len(at.levels) == 0 {
+		return nil, false
+	}
+	first := true
+	for n := range at.levels {
+		if first || n < at.current {
+			at.current, first = n, false
+		}
+	}
+	it := at.levels[at.current]
+	delete(at.levels, at.current)
+	return it, true
+}
+
+// begin finds the work that is due.
+func (w *Work) begin() {
+	w.attempt = attempt{
+		force: w.attempt.force, levels: map[int]*items{}, current: -1, due: map[addr.Instance]bool{}, regions: map[blocks.Region]bool{},
+		late: map[addr.Module]map[string][]addr.ModuleInstance{}, gone: map[addr.Instance]bool{}, seen: map[addr.AbsResource]bool{}, stored: map[state.Block][]addr.Instance{},
+	}
+	for _, b := range w.src.Found.Blocks {
+		w.addBlock(b, addr.RootInstance)
+	}
+	for n := range w.nodes {
+		r, is := w.nodes[n].block.(*blocks.Resource)
+		if is && r.Config.Addr.Mode == addr.Ephemeral && len(r.Preconditions)+len(r.Postconditions) > 0 {
+			w.addBlock(n, addr.RootInstance) // these are opened for their conditions
+		}
+	}
+	for _, d := range w.src.Found.Due {
+		w.addUnit(d.Unit, d.Record)
+	}
+	for _, a := range w.attempt.force {
+		w.addUnit(state.UnitOf(a), nil)
+	}
+}
+
+// addBlock adds a block in the instances of its module that are within one module instance. One that the
+// configuration doesn't have has units, which are gone.
+func (w *Work) addBlock(b state.Block, in addr.ModuleInstance) {
+	if b.Name == "values" {
+		w.addLate(b.Module, b.Name, in)
+		return
+	}
+	n := w.nodes[b]
+	if n == nil {
+		return
+	}
+	if n.cycle == nil {
+		w.addNode(n, in)
+		return
+	}
+	for _, n := range n.cycle { // there is no order
+		w.addNode(n, addr.RootInstance)
+	}
+}
+
+func (w *Work) addNode(n *node, in addr.ModuleInstance) {
+	switch b := n.block.(type) {
+	case *blocks.Resource:
+		region := blocks.Region{Block: b, In: in}
+		if !w.attempt.regions[region] && w.mayJoin(n) {
+			w.attempt.regions[region], w.attempt.level(n.level).regions[region] = true, true
+		}
+	case *blocks.Call:
+		if at := (place{b, in}); b.Child != nil && !w.attempt.level(n.level).calls[at] && w.mayJoin(n) {
+			w.attempt.level(n.level).calls[at] = true
+		}
+	case *blocks.Value, *blocks.Check:
+		w.addLate(n.module, n.name, in)
+	}
+}
+
+// mayJoin reports whether a block can get more work: the ones that it leads to are not planned yet, which is
+// how references go. Otherwise all is planned.
+func (w *Work) mayJoin(n *node) bool {
+	ok := n.level > w.attempt.current
+	w.GiveUp(!ok, "objects of a block lead to each other")
+	return ok
+}
+
+func (w *Work) addLate(m addr.Module, name string, in addr.ModuleInstance) {
+	if w.attempt.late[m] == nil {
+		w.attempt.late[m] = map[string][]addr.ModuleInstance{}
+	}
+	w.attempt.late[m][name] = append(w.attempt.late[m][name], in)
+}
+
+// addUnit adds a unit. rec is nil if it has no valid record.
+func (w *Work) addUnit(u state.Unit, rec *state.Record) {
+	switch u.Kind {
+	case state.InstanceUnit:
+		w.addInstance(u, rec)
+	case state.RepetitionUnit:
+		t, err := addr.ParseTarget(u.Addr)
+		w.GiveUp(err != nil, unreadable(u))
+		if err != nil {
+			return
+		}
+		if t.Resource != nil {
+			w.addBlock(state.RepetitionOf(addr.ConfigResource{Module: t.Module.Module(), Resource: *t.Resource}), t.Module)
+			return
+		}
+		outer, name, _ := t.Module.Parent()
+		w.addBlock(state.Block{Module: outer.Module(), Name: "module." + name}, outer)
+	case state.OutputUnit:
+		w.addLate(addr.RootModule, "output."+u.Addr, addr.RootInstance)
+	case state.CheckUnit:
+		w.addCheck(u)
+	case state.ValuesUnit:
+		in := addr.RootInstance
+		if u.Addr != "" {
+			var err error
+			in, err = addr.ParseModuleInstance(u.Addr)
+			w.GiveUp(err != nil, unreadable(u))
+		}
+		w.addLate(in.Module(), "values", in)
+	}
+}
+
+// addCheck adds the results of conditions: of a check block, a variable or an output, or of all instances of
+// a resource.
+func (w *Work) addCheck(u state.Unit) {
+	if in, name, ok := splitValue(u.Addr); ok {
+		w.addLate(in.Module(), name, in)
+		return
+	}
+	t, err := addr.ParseTarget(u.Addr)
+	w.GiveUp(err != nil || t.Resource == nil, unreadable(u))
+	if err == nil && t.Resource != nil {
+		w.addBlock(state.BlockOf(addr.ConfigResource{Module: t.Module.Module(), Resource: *t.Resource}), addr.RootInstance)
+	}
+}
+
+func unreadable(u state.Unit) string { return "the record of " + u.Addr + " can't be read" }
+
+func (w *Work) addInstance(u state.Unit, rec *state.Record) {
+	a, err := addr.ParseInstance(u.Addr)
+	w.GiveUp(err != nil, unreadable(u))
+	if err != nil {
+		return
+	}
+	block := state.BlockOf(a.Config())
+	n := w.nodes[block]
+	switch {
+	case n == nil:
+		w.goes(a)
+	case n.cycle != nil:
+		w.addBlock(block, addr.RootInstance)
+	case w.attempt.has(a, n.block.(*blocks.Resource)):
+	case w.mayJoin(n):
+		w.attempt.due[a], w.attempt.level(n.level).single[a] = true, rec
+	}
+}
+
+// goes notes that the configuration doesn't declare an instance.
+func (w *Work) goes(a addr.Instance) {
+	if !w.attempt.gone[a] {
+		w.attempt.gone[a] = true
+		w.attempt.left = append(w.attempt.left, a)
+	}
+}
+
+// splitValue splits the address of a check, variable or output into the module instance and the name in it.
+func splitValue(address string) (in addr.ModuleInstance, name string, ok bool) {
+	for _, label := range []string{"check.", "var.", "output."} {
+		if strings.HasPrefix(address, label) {
+			return addr.RootInstance, address, true
+		}
+		if i := strings.LastIndex(address, "."+label); i >= 0 {
+			in, err := addr.ParseModuleInstance(address[:i])
+			return in, address[i+1:], err == nil
+		}
+	}
+	return addr.RootInstance, "", false
+}
+
+// isLate reports whether a check or value of a module instance is to be evaluated.
+func (at *attempt) isLate(m addr.ModuleInstance, name string) bool {
+	for _, in := range at.fresh {
+		if in.Contains(m) {
+			return true
+		}
+	}
+	names := at.late[m.Module()]
+	if at.within(m, names[name]) {
+		return true
+	}
+	return !strings.HasPrefix(name, "check.") && at.within(m, names["values"])
+}
+
+// within reports whether a module instance lies in one of some others. Those without keys stand for all.
+func (at *attempt) within(m addr.ModuleInstance, places []addr.ModuleInstance) bool {
+	for _, in := range places {
+		if in.Contains(m) || in == m.Module().Instance() {
+			return true
+		}
+	}
+	return false
+}

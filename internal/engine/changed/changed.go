@@ -1,0 +1,223 @@
+// Package changed finds the work of a plan with the scope of a change (docs/adr/041): the units that are due,
+// and those that read an object which planning them has altered, and so on. Blocks are worked on level by
+// level, each after the ones that it refers to, so that all objects without work are as the state has them.
+//
+// It may import addr, diag, future, moves, part, blockhash, blocks, eval, lang, plan and state. It must not
+// know providers, or how a state is stored. A plan that it can't be sure of becomes a full one.
+package changed
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/engine/moves"
+	"github.com/mayfly-iac/mayfly/internal/engine/part"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blockhash"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Source names the units that are due, and reads the rows that planning needs beside theirs.
+type Source struct {
+	Found   *state.Changed
+	Records func(context.Context, state.RecordQuery) ([]state.Record, error)
+	Fetch   part.Fetch
+}
+
+// Work is the work of a plan. A nil *Work is the work of a full plan. Its exported methods but Plans and Join
+// are called while no task runs.
+type Work struct {
+	// Part has the objects that were read.
+	Part *part.Part
+
+	cfg    *blocks.Config
+	src    Source
+	nodes  map[state.Block]*node
+	blocks map[blocks.Node][]*node              // the same; a resource and its repetition are two
+	users  func() map[blocks.Node][]blocks.Node // the nodes that refer to each
+	full   string                               // why everything is planned; "" if that is not so
+
+	mu      sync.Mutex
+	attempt attempt
+}
+
+// node is a block of the configuration.
+type node struct {
+	block  blocks.Node
+	module addr.Module
+	name   string
+	level  int
+	cycle  []*node // the blocks that lead to each other, it among them; nil if it doesn't lead to itself
+}
+
+// New returns the work of a plan, and the part of the state that is to be read first. Force are instances to
+// be planned in any case.
+func New(cfg *blocks.Config, components []blockhash.Component, src Source, force []addr.Instance) (*Work, state.Part) {
+	w := &Work{cfg: cfg, src: src, nodes: map[state.Block]*node{}, blocks: map[blocks.Node][]*node{}, full: unsuited(cfg, src.Found)}
+	w.users = sync.OnceValue(w.referred)
+	for _, c := range components {
+		var all []*node
+		for _, u := range c.Units {
+			n := &node{block: u.Block, module: u.Module, name: u.Name, level: c.Level}
+			w.nodes[state.Block{Module: u.Module, Name: u.Name}] = n
+			for _, part := range w.blocks[u.Block] { // the repetition of a resource is worked on with it
+				part.level = max(part.level, n.level)
+				n.level = part.level
+			}
+			w.blocks[u.Block] = append(w.blocks[u.Block], n)
+			all = append(all, n)
+		}
+		for _, n := range all {
+			if c.Cyclic {
+				n.cycle = all
+			}
+		}
+	}
+	first := state.Part{Subjects: []state.Subject{{Kind: state.WholeState}}}
+	if w.full == "" {
+		first = state.Part{Targets: moves.Sources(cfg.Tree)}
+		for _, d := range src.Found.Due {
+			if d.Unit.Kind == state.InstanceUnit {
+				first.Subjects = append(first.Subjects, state.Subject{Kind: state.OneInstance, Addr: d.Unit.Addr})
+			}
+		}
+		for _, b := range src.Found.Blocks {
+			if n := w.nodes[b]; n != nil {
+				if r, is := n.block.(*blocks.Resource); is && !r.Config.Addr.Mode.Fleeting() {
+					first.Subjects = append(first.Subjects, state.Subject{Kind: state.AllWithin, Addr: addr.ConfigResource{Module: n.module, Resource: r.Config.Addr}.String()})
+				}
+			}
+		}
+		for _, a := range force {
+			first.Subjects = append(first.Subjects, state.InstanceSubject(a))
+		}
+	}
+	w.Part = part.OnDemand(cfg, first.Subjects, src.Fetch)
+	w.attempt.force = force
+	return w, first
+}
+
+// unsuited returns why a plan of a configuration has to be a full one, "" if it doesn't.
+func unsuited(cfg *blocks.Config, found *state.Changed) string {
+	switch {
+	case !found.Complete:
+		return "no full plan has been applied with this scope yet"
+	case !part.Possible(cfg):
+		return "which objects have values that are made of computed ones which are not stored takes all objects to find out"
+	}
+	for _, m := range cfg.SortedModules() {
+		if len(m.Config.Imports) > 0 {
+			return "there are import blocks"
+		}
+	}
+	return ""
+}
+
+// Partial reports whether the plan has the scope of a change, and is not a full one.
+func (w *Work) Partial() bool { return w != nil && w.full == "" }
+
+// Full returns why a plan with the scope of a change has become a full one, "" if it hasn't.
+func (w *Work) Full() string {
+	if w == nil {
+		return ""
+	}
+	return w.full
+}
+
+// GiveUp makes the plan a full one, for a reason that is shown, if so.
+func (w *Work) GiveUp(so bool, why string) {
+	if so && w.Partial() {
+		w.full = why
+	}
+}
+
+// Plans reports whether an instance has work, which is noted then. Its objects were read. It is safe for
+// concurrent use.
+func (w *Work) Plans(a addr.Instance, block *blocks.Resource) bool {
+	if !w.Partial() {
+		return true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.attempt.has(a, block) {
+		return false
+	}
+	w.attempt.planned = append(w.attempt.planned, a)
+	return true
+}
+
+// Join adds an instance to the work that planning looks for and that the state doesn't have as it is needed.
+// It is safe for concurrent use.
+func (w *Work) Join(a addr.Instance) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.attempt.due[a] = true
+	w.attempt.planned = append(w.attempt.planned, a)
+}
+
+// Rows returns the number of instances that were read after the first ones.
+func (w *Work) Rows() int { return w.Part.Rows() }
+
+// Evaluated returns the number of instances that were planned.
+func (w *Work) Evaluated() int { return w.attempt.count }
+
+// lates returns the modules with checks, outputs and other values to be evaluated when all instances are
+// planned.
+func (w *Work) lates() []addr.Module {
+	var out []addr.Module
+	for path := range w.attempt.late {
+		out = append(out, path)
+	}
+	for _, m := range w.cfg.SortedModules() {
+		path := m.Config.Path
+		if slices.ContainsFunc(w.attempt.fresh, func(in addr.ModuleInstance) bool { return below(path, in.Module()) }) && !slices.Contains(out, path) {
+			out = append(out, path)
+		}
+	}
+	slices.SortFunc(out, func(a, b addr.Module) int {
+		if a.String() < b.String() {
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// below reports whether a module is another one, or is called by it or by one below it.
+func below(m, outer addr.Module) bool {
+	for ; ; m, _ = m.Parent() {
+		if m == outer {
+			return true
+		}
+		if m.IsRoot() {
+			return false
+		}
+	}
+}
+
+// suffices gives up if a plan can't be made of the objects that were read.
+func (w *Work) suffices(read *state.State) {
+	w.GiveUp(!part.Suffices(w.cfg, read), "objects move, or have computed values that are not stored")
+}
+
+// subjects returns the objects that a record says a unit was evaluated from. It leaves out all else.
+func subjects(keys []string) (out []state.Subject) {
+	for _, key := range keys {
+		kind, rest, spaced := strings.Cut(key, " ")
+		switch {
+		case kind == "all" && strings.HasSuffix(rest, " everywhere"):
+			out = append(out, state.Subject{Kind: state.AllWithin, Addr: strings.TrimSuffix(rest, " everywhere")})
+		case kind == "all" && strings.Contains(rest, " within "):
+			block, in, _ := strings.Cut(rest, " within ")
+			out = append(out, state.Subject{Kind: state.AllWithin, Addr: block, Within: in})
+		case kind == "all":
+			out = append(out, state.Subject{Kind: state.AllInstances, Addr: rest})
+		case !spaced || strings.Contains(kind, "["):
+			out = append(out, state.Subject{Kind: state.OneInstance, Addr: key})
+		}
+	}
+	return out
+}

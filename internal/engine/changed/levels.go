@@ -1,0 +1,409 @@
+package changed
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/language/lang"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Planner plans the instances that have work. Its methods are called while no task runs.
+type Planner interface {
+	// Load adds objects that were read to the state that planning starts from.
+	Load(found *state.State)
+	// Resource queues the instances of a resource that have work.
+	Resource(r *eval.Resource)
+	// Results queues the checks and root outputs of a module for which due returns true, by their names in
+	// the module.
+	Results(m *eval.Module, due func(name string) bool)
+	// Wait waits for all that was queued. It returns false if there are errors.
+	Wait() bool
+	// Altered reports whether an instance that was planned has a change, or another value than the state.
+	Altered(a addr.Instance) bool
+}
+
+// Plan has all planned that has work, and returns the resources whose objects may be gone. It returns false
+// if the plan has become a full one, which must be made again, or if there are errors, which were reported.
+func (w *Work) Plan(ctx context.Context, run *eval.Run, pool *future.Pool, p Planner) ([]addr.AbsResource, bool) {
+	w.begin()
+	s := &session{Work: w, ctx: ctx, run: run, planner: p, t: &future.Task{}}
+	ok, err := s.plan()
+	if err != nil {
+		run.Report(diag.Errorf("Error reading the state", "%s", diag.Sentence(err)))
+	}
+	if !ok || err != nil || w.full != "" {
+		return nil, false
+	}
+	for _, path := range w.lates() {
+		for _, m := range run.Modules(s.t, path) {
+			due := func(name string) bool { return w.attempt.isLate(m.Addr, name) }
+			values := func(v *eval.Value) bool { return due(strings.TrimPrefix(v.Addr(), m.Addr.Join(""))) }
+			pool.Go(func(t *future.Task) {
+				run.Guard("the values of a module", func() {
+					m.CheckVariables(t, values)
+					m.OutputPreconditions(t, values)
+					m.EvaluateValues(t, values)
+				})
+			})
+			p.Results(m, due)
+		}
+	}
+	return slices.SortedFunc(maps.Keys(w.attempt.seen), addr.AbsResource.Compare), true
+}
+
+// session plans the work of one attempt.
+type session struct {
+	*Work
+	ctx     context.Context
+	run     *eval.Run
+	planner Planner
+	t       *future.Task
+}
+
+// plan plans all levels. It returns false if there are errors, or the plan has become a full one.
+func (s *session) plan() (bool, error) {
+	if err := s.addGone(); err != nil {
+		return false, err
+	}
+	if err := s.follow(); err != nil { // the readers of objects that are gone with their blocks
+		return false, err
+	}
+	for s.full == "" {
+		it, more := s.attempt.next()
+		if !more {
+			return true, s.load(nil)
+		}
+		if ok, err := s.work(it); !ok || err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// addGone adds the units of blocks that the configuration doesn't have any more.
+func (s *session) addGone() error {
+	q := state.RecordQuery{}
+	for _, b := range s.src.Found.Blocks {
+		if s.nodes[b] == nil {
+			q.Blocks = append(q.Blocks, b)
+		}
+	}
+	if len(q.Blocks) == 0 {
+		return nil
+	}
+	records, err := s.src.Records(s.ctx, q)
+	for i := range records {
+		s.addUnit(records[i].Unit, &records[i])
+	}
+	return err
+}
+
+// work plans the work of a level. It returns false if there are errors, or the plan has become a full one.
+func (s *session) work(it *items) (bool, error) {
+	for _, at := range slices.SortedFunc(maps.Keys(it.calls), func(a, b place) int {
+		return cmp.Or(strings.Compare(a.call.Address(), b.call.Address()), a.in.Compare(b.in))
+	}) {
+		if err := s.expand(at); err != nil {
+			return false, err
+		}
+	}
+	resources := map[addr.AbsResource]*eval.Resource{}
+	need, err := s.collect(it, resources)
+	if err != nil || s.full != "" || s.run.Diags.HasErrors() {
+		return false, err
+	}
+	if err := s.load(need); err != nil {
+		return false, err
+	}
+	for _, a := range slices.SortedFunc(maps.Keys(resources), addr.AbsResource.Compare) {
+		s.attempt.seen[a] = true
+		s.planner.Resource(resources[a])
+	}
+	if !s.planner.Wait() {
+		return false, nil
+	}
+	return s.full == "", s.follow()
+}
+
+// load reads objects, and those that are gone.
+func (s *session) load(need []state.Subject) error {
+	for a := range s.attempt.gone {
+		need = append(need, state.InstanceSubject(a))
+	}
+	found, err := s.Part.Read(s.ctx, need)
+	if err == nil {
+		s.planner.Load(found)
+	}
+	return err
+}
+
+// collect finds the resources with work, and returns the subjects to be read for them. Units that are not
+// declared are gone.
+func (s *session) collect(it *items, resources map[addr.AbsResource]*eval.Resource) (need []state.Subject, err error) {
+	for region := range it.regions {
+		block := addr.ConfigResource{Module: region.Block.Module.Config.Path, Resource: region.Block.Config.Addr}
+		for _, m := range s.run.ModulesWithin(s.t, region.In, block.Module) {
+			r := m.Resource(block.Resource)
+			resources[r.Addr()] = r
+			if !block.Resource.Mode.Fleeting() {
+				need = append(need, state.Subject{Kind: state.AllInstances, Addr: r.Addr().String()})
+			}
+		}
+		if block.Resource.Mode.Fleeting() || slices.ContainsFunc(s.attempt.fresh, func(m addr.ModuleInstance) bool { return m.Contains(region.In) }) {
+			continue
+		}
+		units, err := s.units(state.BlockOf(block))
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range units {
+			if !region.In.Contains(a.Module) {
+				continue
+			}
+			if in, known := s.run.Find(s.t, a); known && in == nil {
+				s.goes(a)
+			}
+		}
+	}
+	for a, rec := range it.single {
+		in, known := s.run.Find(s.t, a)
+		switch {
+		case !known: // which was reported
+		case in == nil:
+			s.goes(a)
+			for _, m := range s.run.ModulesWithin(s.t, a.Module, a.Module.Module()) {
+				if r := m.Resource(a.Resource); r != nil {
+					resources[r.Addr()] = r // which has to be known, to tell that others are not gone
+				}
+			}
+		default:
+			resources[a.Abs()] = in.Resource
+			need = append(need, state.InstanceSubject(a))
+			if rec != nil {
+				need = append(need, subjects(rec.Reads)...)
+			}
+		}
+	}
+	return need, nil
+}
+
+// units returns the instances of a block that the state has, or that are due.
+func (s *session) units(b state.Block) ([]addr.Instance, error) {
+	if got, known := s.attempt.stored[b]; known {
+		return got, nil
+	}
+	records, err := s.src.Records(s.ctx, state.RecordQuery{Blocks: []state.Block{b}})
+	if err != nil {
+		return nil, err
+	}
+	var out []addr.Instance
+	add := func(u state.Unit) {
+		if a, err := addr.ParseInstance(u.Addr); u.Kind == state.InstanceUnit && err == nil && state.BlockOf(a.Config()) == b {
+			out = append(out, a)
+		}
+	}
+	for _, r := range records {
+		add(r.Unit)
+	}
+	for _, d := range s.src.Found.Due {
+		if d.Record == nil {
+			add(d.Unit)
+		}
+	}
+	s.attempt.stored[b] = out
+	return out, nil
+}
+
+// expand compares the instances of a called module with those that the state has units of. All in a new one
+// has work, and all in one that is gone is gone. So have the blocks that refer to the outputs:
+// these may be made of nothing that is stored.
+func (s *session) expand(at place) error {
+	s.addUsers(at.call.Child)
+	below := resourcesBelow(at.call.Child)
+	stored := map[addr.ModuleInstance][]addr.Instance{}
+	depth := len(at.call.Module.Config.Path.Calls())
+	for _, b := range below {
+		units, err := s.units(b)
+		if err != nil {
+			return err
+		}
+		for _, a := range units {
+			child := a.Module.Path()[depth]
+			stored[child] = append(stored[child], a)
+		}
+	}
+	for _, m := range s.run.ModulesWithin(s.t, at.in, at.call.Module.Config.Path) {
+		c := m.Call(at.call.Config.Name)
+		for _, child := range c.Children(s.t, nil) {
+			if stored[child.Addr] == nil {
+				s.attempt.fresh = append(s.attempt.fresh, child.Addr)
+				for _, b := range below {
+					s.addBlock(b, child.Addr)
+				}
+			}
+		}
+		for child, units := range stored {
+			if outer, _, key := child.Parent(); outer == m.Addr && c.Lacks(s.t, key) {
+				for _, a := range units {
+					s.goes(a)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// resourcesBelow returns the resource blocks of a module and of those that it calls.
+func resourcesBelow(m *blocks.Module) (out []state.Block) {
+	for _, r := range m.Resources {
+		out = append(out, state.BlockOf(addr.ConfigResource{Module: m.Config.Path, Resource: r.Config.Addr}))
+	}
+	for _, c := range m.Calls {
+		if c.Child != nil {
+			out = append(out, resourcesBelow(c.Child)...)
+		}
+	}
+	return out
+}
+
+// addUsers adds the blocks that refer to the outputs of a module, directly or through others.
+func (w *Work) addUsers(m *blocks.Module) {
+	users, seen := w.users(), map[blocks.Node]bool{}
+	var queue []blocks.Node
+	push := func(n blocks.Node) {
+		if !seen[n] {
+			seen[n] = true
+			queue = append(queue, n)
+		}
+	}
+	for n := range users {
+		v, is := n.(*blocks.Value)
+		if of, _ := blocks.Grouped(n); of == m || is && v.Module == m && v.Output != nil {
+			for _, user := range users[n] {
+				push(user)
+			}
+		}
+	}
+	for len(queue) > 0 {
+		n := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		for _, node := range w.blocks[n] {
+			w.addBlock(state.Block{Module: node.module, Name: node.name}, addr.RootInstance)
+		}
+		switch b := n.(type) {
+		case *blocks.Resource:
+			if b.Config.Addr.Mode != addr.Ephemeral { // else it is evaluated by those that refer to it
+				continue
+			}
+		case *blocks.Call, *blocks.Check:
+			continue
+		}
+		for _, user := range users[n] {
+			push(user)
+		}
+	}
+}
+
+// referred returns the nodes that refer to each node.
+func (w *Work) referred() map[blocks.Node][]blocks.Node {
+	users, groups := map[blocks.Node][]blocks.Node{}, map[blocks.Node]bool{}
+	var add func(n blocks.Node)
+	add = func(n blocks.Node) {
+		for e := range blocks.Edges(n) {
+			users[e.To] = append(users[e.To], n)
+			if of, _ := blocks.Grouped(e.To); of != nil && !groups[e.To] {
+				groups[e.To] = true
+				add(e.To)
+			}
+		}
+	}
+	for n := range w.cfg.EachBlock {
+		add(n)
+	}
+	return users
+}
+
+// follow adds the readers of altered objects.
+func (s *session) follow() error {
+	about := map[state.Subject]bool{}
+	alter := func(a addr.Instance) {
+		for _, x := range state.Around(a) {
+			about[x] = true
+		}
+	}
+	for _, a := range s.attempt.left {
+		s.attempt.seen[a.Abs()] = true
+		alter(a)
+	}
+	s.attempt.count += len(s.attempt.planned)
+	for _, a := range s.attempt.planned {
+		if s.planner.Altered(a) {
+			alter(a)
+		}
+	}
+	s.attempt.left, s.attempt.planned = nil, nil
+	if len(about) == 0 {
+		return nil
+	}
+	records, err := s.src.Records(s.ctx, state.RecordQuery{Readers: slices.Collect(maps.Keys(about))})
+	if err != nil {
+		return err
+	}
+	for i := range records {
+		s.addUnit(records[i].Unit, &records[i])
+	}
+	if len(s.attempt.left) > 0 {
+		return s.follow()
+	}
+	return nil
+}
+
+// Settle gives up if the order of changes, or the moment at which data is read, may depend on objects that
+// were not read.
+func (w *Work) Settle(changes iter.Seq[*plan.Change], read *state.State) {
+	if !w.Partial() {
+		return
+	}
+	var replaced []*blocks.Resource
+	changing := false
+	for c := range changes {
+		changing = changing || c.Action != plan.NoOp && c.Action != plan.Read
+		if c.Action == plan.Delete || c.Action.DestroysReplaced() {
+			if n := w.nodes[state.BlockOf(c.Addr.Config())]; n != nil {
+				replaced = append(replaced, n.block.(*blocks.Resource))
+			}
+		}
+	}
+	if len(replaced) > 0 {
+		before := func(b *blocks.Resource) bool { return b.Config.Lifecycle.CreateBeforeDestroy }
+		w.GiveUp(slices.ContainsFunc(w.cfg.Users(replaced), before), "an object is replaced on which others depend that are created before they are destroyed")
+	}
+	w.GiveUp(changing && w.waits(), "data is read, or something is opened, when all changes in a module are done")
+	w.suffices(read)
+}
+
+// waits reports whether a data source or an ephemeral resource waits for a module.
+func (w *Work) waits() bool {
+	found := false
+	w.cfg.EachResource(func(b *blocks.Resource) {
+		if b.Config.Addr.Mode == addr.Managed || found {
+			return
+		}
+		found = slices.ContainsFunc(b.DependsOn, func(ref lang.Ref) bool { return ref.Kind == lang.Module })
+		for m := b.Module; m.Parent != nil && !found; m = m.Parent {
+			found = len(blocks.CallOf(m).DependsOn) > 0
+		}
+	})
+	return found
+}

@@ -1,0 +1,198 @@
+package engine_test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// changedPlan plans a change of a configuration that has been applied, with the scope of the change and with
+// all objects, which must be the same plan. It returns the evaluated objects, those that were read, the
+// records that were read, and why the plan has become a full one.
+func changedPlan(t *testing.T, before, after string, files map[string]string, edit func(*ledger), force ...addr.Instance) (evaluated, read, asked int, full string) {
+	t.Helper()
+	w := newWorld(t, before)
+	w.virtual = true
+	for name, text := range files {
+		w.file(name, prelude+text)
+	}
+	w.ok(command{})
+	l := newLedger(w)
+	l.learn(l.moment(nil))
+	w.config(after)
+	if edit != nil {
+		edit(l)
+	}
+	m := l.moment(nil)
+	req := m.request()
+	req.ForceReplace = force
+	want, wantDiags := m.e.Plan(t.Context(), req)
+	got, gotDiags, work, rows := l.plan(m, force...)
+	w.newEntries()
+	if diff := cmp.Diff(strings.Split(changesOf(want, wantDiags), "\n"), strings.Split(changesOf(got, gotDiags), "\n")); diff != "" {
+		t.Errorf("want(-) got(+):\n%s%v", diff, gotDiags)
+	}
+	if !wantDiags.HasErrors() {
+		some := orderOf(t, got, false)
+		for pair := range orderOf(t, want, true) {
+			if !some[pair] {
+				t.Errorf("got no order %s", pair)
+			}
+		}
+	}
+	return work.Evaluated(), len(rows.read), l.asked, work.Full()
+}
+
+// wide is a base object with twenty dependents, and n instances of a module that have nothing to do with it.
+func wide(n, size int) string {
+	return fmt.Sprintf(`
+resource "sim_thing" "base" {
+ name = "base"
+ size = %d
+}
+resource "sim_thing" "user" {
+ count = 20
+ name = "user-${count.index}"
+ json = sim_thing.base.serial
+}
+module "far" {
+ source = "./far"
+ for_each = toset([for i in range(%d) : "k${i}"])
+ name = each.key
+}
+`, size, n)
+}
+
+var far = map[string]string{"far/main.tf": "variable \"name\" {}\nresource \"sim_thing\" \"x\" { name = var.name }\nresource \"sim_thing\" \"y\" { name = sim_thing.x.label }\n"}
+
+// TestChangedReads reads as much of a state as of one that is twice as large: nothing if nothing has changed,
+// and the readers of a changed object.
+func TestChangedReads(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{1, 2} {
+		var counts [][3]int
+		for _, n := range []int{10, 20} {
+			evaluated, read, asked, full := changedPlan(t, wide(n, 1), wide(n, size), far, nil)
+			if full != "" {
+				t.Errorf("got a full plan, as %s, want none", full)
+			}
+			counts = append(counts, [3]int{evaluated, read, asked})
+		}
+		want := [3]int{}
+		if size == 2 {
+			want = [3]int{21, 21, 21}
+		}
+		if counts[0] != want || counts[1] != want {
+			t.Errorf("size %d: evaluated, read, records: got %v, want %v each", size, counts, want)
+		}
+	}
+}
+
+// TestChangedCases plans changes of each kind, and says which of them take a full plan.
+func TestChangedCases(t *testing.T) {
+	t.Parallel()
+	const a = "resource \"sim_thing\" \"a\" {\n name = \"a\"\n size = 1\n}\n"
+	b := func(more string) string {
+		return "resource \"sim_thing\" \"b\" {\n name = sim_thing.a.label\n" + more + "}\n"
+	}
+	const outs = "module \"m\" {\n source = \"./m\"\n for_each = toset([%s])\n}\nresource \"sim_thing\" \"u\" {\n name = \"u\"\n json = jsonencode([for m in module.m : m.o])\n}\n"
+	chain := func(n int) string {
+		return fmt.Sprintf("resource \"sim_thing\" \"a\" {\n count = %d\n name = \"a\"\n}\n", n) +
+			"resource \"sim_thing\" \"b1\" {\n name = \"b1\"\n json = jsonencode(try(sim_thing.a[0].label, \"a\"))\n}\nresource \"sim_thing\" \"b2\" {\n name = \"b2\"\n json = jsonencode(sim_thing.b1.label)\n}\n" +
+			fmt.Sprintf("resource \"sim_thing\" \"c\" {\n count = %d\n name = \"c\"\n json = jsonencode(sim_thing.b2.label)\n}\n", n)
+	}
+	waits := "module \"m\" {\n source = \"./m\"\n depends_on = [sim_thing.a]\n}\n"
+	for _, c := range []struct {
+		name, before, after string
+		files               map[string]string
+		edit                func(*ledger)
+		force               string
+		evaluated           int
+		full                string // how the reason begins
+	}{
+		{name: "nothing", before: a + b(""), after: a + b("")},
+		{name: "a literal", before: a + b(""), after: strings.Replace(a, "= 1", "= 2", 1) + b(""), evaluated: 2},
+		{name: "a new block", before: a, after: a + b(""), evaluated: 1},
+		{name: "a block that goes", before: a + b(""), after: a},
+		{name: "a forced replacement", before: a + b(""), after: a + b(""), force: "sim_thing.a", evaluated: 2},
+		{name: "an object that is gone", before: a + b(""), after: a + b(""), evaluated: 2, edit: func(l *ledger) { l.remove("sim_thing.a") }},
+		{name: "a move", before: a, after: strings.Replace(a, `"a"`, `"z"`, 1) + "moved {\n from = sim_thing.a\n to = sim_thing.z\n}\n", full: "objects move"},
+		{name: "an implied move", before: a, after: strings.Replace(a, "{", "{\n count = 1", 1), full: "objects move"},
+		{name: "an import block", before: a, after: a + "import {\n to = sim_thing.a\n id = \"x\"\n}\n", full: "there are import blocks"},
+		{name: "no record of all", before: a, after: a, full: "no full plan", edit: func(l *ledger) { l.hashes = nil }},
+		{
+			name: "a dependent that is created before it is destroyed", full: "an object is replaced", before: a + b(" lifecycle { create_before_destroy = true }\n"),
+			after: strings.Replace(a, "= 1", "= 1\n replace_me = \"x\"", 1) + b(" lifecycle { create_before_destroy = true }\n"),
+		},
+		{name: "an update below one that is created first", before: a + b(" lifecycle { create_before_destroy = true }\n"), after: strings.Replace(a, "= 1", "= 2", 1) + b(" lifecycle { create_before_destroy = true }\n"), evaluated: 2},
+		{
+			name: "data in a module that waits", full: "data is read", before: a + waits, after: strings.Replace(a, "= 1", "= 2", 1) + waits,
+			files: map[string]string{"m/main.tf": "data \"sim_lookup\" \"d\" { name = \"a\" }\n"},
+		},
+		{
+			name: "data that waits for a module", full: "data is read", before: a + "module \"m\" { source = \"./m\" }\ndata \"sim_lookup\" \"d\" {\n name = \"a\"\n depends_on = [module.m]\n}\n",
+			after: strings.Replace(a, "= 1", "= 2", 1) + "module \"m\" { source = \"./m\" }\ndata \"sim_lookup\" \"d\" {\n name = \"a\"\n depends_on = [module.m]\n}\n",
+			files: map[string]string{"m/main.tf": "resource \"sim_thing\" \"y\" { name = \"y\" }\n"},
+		},
+		{name: "keys of a module without objects", before: fmt.Sprintf(outs, `"x"`), after: fmt.Sprintf(outs, `"x", "y"`), files: map[string]string{"m/main.tf": "output \"o\" { value = 1 }\n"}, evaluated: 1},
+		{
+			name: "an instance that goes, beside one that is read", before: counted(2), after: counted(1),
+			edit: func(l *ledger) {
+				l.mark("sim_thing.n[1]")
+				m := l.moment(nil)
+				maps.Copy(l.hashes, m.hashes()) // a run has begun to destroy it, and found all else right
+				l.records[state.UnitOf(parseAll(t, []string{"sim_thing.n[1]"}, addr.ParseInstance)[0])] = state.Record{Unit: state.Unit{Kind: state.InstanceUnit, Addr: "sim_thing.n[1]"}, Block: state.Block{Name: "resource.sim_thing.n"}}
+				l.mark("sim_thing.reader")
+			},
+			evaluated: 1,
+		},
+		{name: "ends of a chain that go", before: chain(1), after: chain(0), evaluated: 1},
+		{
+			name: "objects of a block that refer to each other", before: ring(1), after: ring(2), evaluated: 2,
+			edit: func(l *ledger) { l.mark(`module.m["x"].sim_thing.y`) }, files: map[string]string{"m/main.tf": "variable \"in\" {}\nresource \"sim_thing\" \"y\" { name = var.in }\noutput \"o\" { value = sim_thing.y.label }\n"},
+		},
+		{name: "a check", before: a + check(1), after: a + check(2)},
+		{name: "a variable with a condition", before: guarded("ok"), after: guarded("bad"), files: map[string]string{"m/main.tf": "variable \"in\" {\n validation {\n  condition = var.in == \"ok\"\n  error_message = \"Not ok.\"\n }\n}\n"}},
+		{name: "an error in a value that nothing reads", before: a + "locals {\n x = 1\n}\n", after: a + "locals {\n x = regex(\"b\", sim_thing.a.name)\n}\n"},
+		{name: "an output that goes", before: a + "output \"o\" { value = sim_thing.a.label }\n", after: a},
+		{name: "an output", before: a + "output \"o\" { value = sim_thing.a.label }\n", after: a + "output \"o\" { value = [sim_thing.a.label] }\n"},
+		{
+			name: "an ephemeral resource with a condition", before: a + "ephemeral \"sim_token\" \"e\" {\n name = \"e\"\n lifecycle {\n  postcondition {\n   condition = self.name == \"e\"\n   error_message = \"No.\"\n  }\n }\n}\n",
+			after: a + "ephemeral \"sim_token\" \"e\" {\n name = \"e\"\n lifecycle {\n  postcondition {\n   condition = self.name == \"f\"\n   error_message = \"No.\"\n  }\n }\n}\n",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var force []addr.Instance
+			if c.force != "" {
+				force = parseAll(t, []string{c.force}, addr.ParseInstance)
+			}
+			evaluated, _, _, full := changedPlan(t, c.before, c.after, c.files, c.edit, force...)
+			if (c.full == "") != (full == "") || !strings.HasPrefix(full, c.full) || full == "" && evaluated != c.evaluated {
+				t.Errorf("evaluated: got %d and a full plan as %q, want %d and %q", evaluated, full, c.evaluated, c.full)
+			}
+		})
+	}
+}
+
+// ring is a module with an instance that uses another one.
+func ring(n int) string {
+	return fmt.Sprintf("module \"m\" {\n source = \"./m\"\n for_each = toset([\"x\", \"y\"])\n in = try(module.m[each.key == \"x\" ? \"none\" : \"x\"].o, \"n%d\")\n}\n", n)
+}
+
+func counted(n int) string {
+	return fmt.Sprintf("resource \"sim_thing\" \"n\" {\n count = %d\n name = \"n${count.index}\"\n}\nresource \"sim_thing\" \"reader\" { name = sim_thing.n[0].label }\n", n)
+}
+
+func check(n int) string {
+	return fmt.Sprintf("check \"c\" {\n assert {\n  condition = sim_thing.a.size == %d\n  error_message = \"Not so.\"\n }\n}\n", n)
+}
+
+func guarded(in string) string {
+	return fmt.Sprintf("module \"m\" {\n source = \"./m\"\n in = %q\n}\n", in)
+}
