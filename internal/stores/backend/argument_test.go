@@ -21,7 +21,7 @@ const withoutEffect = "accepted for compatibility, without effect"
 // TestArgumentsAreUsed looks for the name of each argument in the code that opens stores: an argument that
 // nothing reads must say so. It also requires that each, and each block, has a description.
 func TestArgumentsAreUsed(t *testing.T) {
-	shared := texts(t, "argument.go", "configure.go", "../cloud/azure/*.go", "../cloud/aws/arguments.go")
+	shared := texts(t, "argument.go", "configure.go", "../../base/cloud/azure/*.go", "../../base/cloud/aws/arguments.go")
 	dirs := map[string]string{"cloud": "tfe", "remote": "tfe"}
 	for kind, k := range kinds.All() {
 		file := "../" + cmp.Or(dirs[kind], kind) + "/open.go"
