@@ -350,7 +350,7 @@ func (d *dues) stock() *stock {
 			of(name).reads = append(of(name).reads, key)
 		}
 		return err
-	}, `SELECT unit, reads FROM mayfly.units`+in)
+	}, `SELECT unit, reads FROM mayfly.units`+in+` AND kind = 'instance'`)
 	d.rows(func(scan func(...any) error) error {
 		var name string
 		var object bool

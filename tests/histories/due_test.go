@@ -2,7 +2,6 @@ package histories
 
 import (
 	"fmt"
-	mathrand "math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
@@ -12,10 +11,9 @@ import (
 	server "github.com/mayfly-iac/mayfly/internal/testing/postgres"
 )
 
-// seeds returns a number of histories and the seed of the first, which the environment may give.
-func seeds(t *testing.T, histories int) (count int, first uint64) {
+// seeds returns a number of histories and the seed of the first, unless the environment gives others.
+func seeds(t *testing.T, histories int, first uint64) (int, uint64) {
 	t.Helper()
-	first = mathrand.Uint64N(1 << 32)
 	for name, set := range map[string]func(string) error{
 		"MAYFLY_TEST_HISTORIES":    func(text string) (err error) { histories, err = strconv.Atoi(text); return err },
 		"MAYFLY_TEST_HISTORY_SEED": func(text string) (err error) { first, err = strconv.ParseUint(text, 10, 64); return err },
@@ -32,7 +30,7 @@ func seeds(t *testing.T, histories int) (count int, first uint64) {
 // TestDue has random runs and commands change a state. After each, everything that a full plan without
 // refreshing finds to do is due, or has read something that the plan alters.
 func TestDue(t *testing.T) {
-	histories, first := seeds(t, 6)
+	histories, first := seeds(t, 6, 1)
 	s := server.Start(t)
 	db := opened(t, s)
 	sum := map[string]int{}

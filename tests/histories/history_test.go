@@ -258,7 +258,7 @@ func nameOf(a addr.Instance) string {
 
 // TestHistories carries out random histories.
 func TestHistories(t *testing.T) {
-	histories, first := seeds(t, 12)
+	histories, first := seeds(t, 12, mathrand.Uint64N(1<<32))
 	s := server.Start(t)
 	db := opened(t, s)
 	var restarts sync.RWMutex
