@@ -140,7 +140,7 @@ func (d Durable) Equals(o Durable) bool { return d.SameValue(o) || d.decodesTo(o
 func (d Durable) decodesTo(o Durable) bool {
 	x, errX := d.Unmarked()
 	y, errY := o.Unmarked()
-	return errX == nil && errY == nil && x != cty.NilVal && y != cty.NilVal && x.RawEquals(y)
+	return errX == nil && errY == nil && x != cty.NilVal && x.RawEquals(y)
 }
 
 // Type returns the type that d was sealed against.
