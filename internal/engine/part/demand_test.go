@@ -23,13 +23,20 @@ func TestOnDemand(t *testing.T) {
 	stored, prior := state.New(), state.New()
 	failed := diag.List{}
 	g := &Growing{Part: p, Plan: &plan.Plan{Base: state.New()}, Stored: &stored, Prior: &prior, Report: func(d diag.List) { failed = append(failed, d...) }}
+	var lock sync.Mutex
 	for range 2 {
 		for _, text := range []string{"t.last", "t.other", "t.gone"} {
-			g.Demand(t.Context(), &sync.Mutex{}, instance(t, text))
+			g.Demand(t.Context(), &lock, instance(t, text))
 		}
 	}
 	if got := strings.Join(s.asked, " "); got != "t.gone t.other" || names(stored) != "" || names(prior) != "t.other" {
 		t.Errorf("got %s asked for, %q stored and %q planned from, want t.gone and t.other, none and t.other", got, names(stored), names(prior))
+	}
+	for _, m := range []*sync.Mutex{&lock, &g.mu} {
+		if !m.TryLock() {
+			t.Fatal("got a lock that is held, want it free")
+		}
+		m.Unlock()
 	}
 	prior.RemoveInstance(instance(t, "t.other"))
 	found, err := p.Read(t.Context(), []state.Subject{{Kind: state.OneInstance, Addr: "t.other"}, {Kind: state.AllWithin, Addr: "t.many"}})
@@ -40,11 +47,18 @@ func TestOnDemand(t *testing.T) {
 	if names(stored) != "t.many[0] t.other" || names(g.Plan.Base) != names(stored) || names(prior) != "t.many[0]" || p.Rows() != 2 {
 		t.Errorf("got %q stored, %q planned from, %d rows, want both, the one that was not removed, 2", names(stored), names(prior), p.Rows())
 	}
+	stored.RemoveInstance(instance(t, "t.other"))
+	if g.Load(state.New()); names(stored) != "t.many[0]" {
+		t.Errorf("got %q stored, want objects that were demanded added once", names(stored))
+	}
 	if s.err = errors.New("lost"); len(failed) > 0 {
 		t.Errorf("got %v, want no error", failed)
 	}
 	if g.Demand(t.Context(), &sync.Mutex{}, instance(t, "t.far")); !failed.HasErrors() {
 		t.Error("got no error, want the one of reading")
+	}
+	if found, err := (*Part)(nil).Demand(t.Context(), instance(t, "t.far")); found != nil || err != nil {
+		t.Errorf("no part: got %v, %v, want nothing", found, err)
 	}
 	whole, _ := New(cfg, []addr.Target{target(t, "t.net")}, plan.Normal, s.fetch)
 	if found, err := whole.Demand(t.Context(), instance(t, "t.far")); found != nil || err != nil {

@@ -31,9 +31,8 @@ func (g *Growing) Demand(ctx context.Context, prior sync.Locker, a addr.Instance
 	found, err := g.Part.Demand(ctx, a)
 	if err != nil {
 		g.add(nil, err)
-		return
 	}
-	if found == nil || len(found.Resources) == 0 {
+	if found == nil {
 		return
 	}
 	prior.Lock()
