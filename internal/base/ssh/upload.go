@@ -62,6 +62,9 @@ type files struct {
 
 // files opens a session with the file server, which the caller closes. It ends with ctx.
 func (c *Client) files(ctx context.Context) (*files, error) {
+	if err := ctx.Err(); err != nil { // a small upload could end before the session does
+		return nil, &Error{public: "the run was interrupted", err: err}
+	}
 	s, err := c.ssh.NewSession()
 	if err != nil {
 		return nil, &Error{public: "the host did not open a session", err: err}

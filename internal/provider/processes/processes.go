@@ -156,9 +156,10 @@ func (s *Set) Reuse(a addr.ProviderConfig, config cty.Value, configure func() (p
 	s.mu.Unlock()
 	var diags diag.List
 	k.once.Do(func() {
-		if k.p, diags = configure(); k.p == nil {
-			s.mu.Lock()
-			defer s.mu.Unlock()
+		p, more := configure()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if k.p, diags = p, more; p == nil {
 			s.configured[a] = slices.DeleteFunc(s.configured[a], func(other *configured) bool { return other == k })
 		}
 	})
