@@ -19,7 +19,8 @@ const maxReceiver = 40
 const maxPromoted = 60
 
 // TestReceivers holds types to a number of methods, which says more about what takes part in everything than
-// lines do.
+// lines do. With -v, it prints the types that have many methods if functions of their package that take one
+// as the first parameter count as well.
 func TestReceivers(t *testing.T) {
 	types := methodSets(t)
 	own, all := map[string]int{}, map[string]int{}
@@ -29,6 +30,34 @@ func TestReceivers(t *testing.T) {
 	}
 	checkReceivers(t, "methods", own, maxReceiver)
 	checkReceivers(t, "own and promoted methods", all, maxPromoted)
+	taking := takingFirst(t)
+	for _, name := range slices.Sorted(maps.Keys(taking)) {
+		if n := taking[name]; own[name]+n > maxReceiver && n > 1 {
+			t.Logf("%s has %d methods, and %d functions take it first", name, own[name], n)
+		}
+	}
+}
+
+// takingFirst counts the functions whose first parameter is a pointer to a type of their package, by the
+// package and name of that type.
+func takingFirst(t *testing.T) map[string]int {
+	t.Helper()
+	out := map[string]int{}
+	for _, s := range sources(t) {
+		if s.test || s.generated {
+			continue
+		}
+		for _, d := range s.file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv != nil || len(f.Type.Params.List) == 0 {
+				continue
+			}
+			if star, ok := f.Type.Params.List[0].Type.(*ast.StarExpr); ok && receiverName(star) != "" {
+				out[s.pkg+"."+receiverName(star)]++
+			}
+		}
+	}
+	return out
 }
 
 // checkReceivers holds the counts of methods to a limit. what is counted, for messages.
