@@ -142,7 +142,7 @@ func (d *destruction) destroy(pr object.Prior) (provider.ApplyResponse, diag.Lis
 	ask := func(v cty.Value) (provider.ApplyResponse, diag.List) {
 		return applyChange(trace.With(d.a.changing, trace.Of(d.Ctx)), d.Provider, provider.ApplyRequest{
 			Type: d.TypeName(), Prior: v, Planned: cty.NullVal(d.Block().Type()), Config: cty.NullVal(d.Block().Type()),
-			PlannedPrivate: pr.DeletePrivate(d.change), Identity: pr.Identity, ProviderMeta: d.metaOfModule(),
+			PlannedPrivate: pr.PrivateToDelete(d.change), Identity: pr.Identity, ProviderMeta: d.metaOfModule(),
 		})
 	}
 	resp, diags := ask(pr.Value)

@@ -47,8 +47,8 @@ func (s *Stored) Below(m addr.ModuleInstance, to []addr.AbsResource) []addr.AbsR
 	return to
 }
 
-// WithoutBlocks returns the resources of the state, in a module object or below it, for which it has no
-// block.
+// WithoutBlocks returns the resources of the state for which a module object has no block: those in it, and
+// all those in modules that it does not call.
 func (s *Stored) WithoutBlocks(m *eval.Module) []addr.AbsResource {
 	gone := slices.DeleteFunc(slices.Clone(s.resources[m.Addr]), func(r addr.AbsResource) bool { return m.Resource(r.Resource) != nil })
 	for _, inner := range s.inner[m.Addr] {

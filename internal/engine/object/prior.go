@@ -22,9 +22,9 @@ type Prior struct {
 	Drifted   []cty.Path // withheld attributes whose values in the real object the state does not know
 }
 
-// DeletePrivate returns the private data for a destruction: planned for a plain one, the object's own for the
-// old half of a replacement.
-func (pr Prior) DeletePrivate(c *plan.Change) []byte {
+// PrivateToDelete returns the private data that the provider gets for a destruction: the planned one for a
+// plain destruction, the one of the object for the old half of a replacement.
+func (pr Prior) PrivateToDelete(c *plan.Change) []byte {
 	if c.Action == plan.Delete && c.PlannedPrivate != nil {
 		return c.PlannedPrivate
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-func TestDeletePrivate(t *testing.T) {
+func TestPrivateToDelete(t *testing.T) {
 	own := Prior{Private: []byte("own")}
 	for _, row := range []struct {
 		name    string
@@ -18,7 +18,7 @@ func TestDeletePrivate(t *testing.T) {
 		{"a destruction that was not planned by the provider", plan.Delete, nil, "own"},
 		{"the old half of a replacement", plan.DeleteThenCreate, []byte("planned"), "own"},
 	} {
-		if got := own.DeletePrivate(&plan.Change{Action: row.action, PlannedPrivate: row.planned}); string(got) != row.want {
+		if got := own.PrivateToDelete(&plan.Change{Action: row.action, PlannedPrivate: row.planned}); string(got) != row.want {
 			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
 		}
 	}

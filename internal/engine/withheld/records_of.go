@@ -10,15 +10,15 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// SameAt reports whether a configuration has no other value at a path than an object has.
+// SameAt reports whether a configuration has the value of an object at a path, or none.
 func SameAt(o, config cty.Value, path cty.Path) bool {
 	was, err1 := path.Apply(o)
 	is, err2 := path.Apply(config)
 	return err1 == nil && err2 == nil && (is.IsNull() || is.RawEquals(was))
 }
 
-// IsImported reports whether an attribute is withheld of an object that is imported. Its value is neither in
-// the plan nor in the state, so that the apply imports the object once more.
+// IsImported reports whether the object of a withheld attribute is imported. The value is neither in the plan
+// nor in the state, so the apply imports the object once more.
 func IsImported(w plan.Withheld) bool { return w.Status == plan.WithheldImported }
 
 // RecordOf returns the record of a withheld attribute of an object, nil if there is none.
@@ -32,7 +32,8 @@ func RecordOf(o *state.Object, path cty.Path) *state.Withheld {
 	return nil
 }
 
-// ConsumersOf returns the instances that are to get a computed value which a change makes.
+// ConsumersOf returns the instances that use the computed value which a change makes at a path, also those
+// that the plan leaves out.
 func ConsumersOf(c *plan.Change, path cty.Path) (to []addr.Instance) {
 	for _, w := range c.Withheld {
 		if w.Path.Equals(path) {

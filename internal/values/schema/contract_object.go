@@ -60,7 +60,8 @@ func fits(typ, want cty.Type) bool {
 	return typ.Equals(want) || len(typ.TestConformance(want)) == 0
 }
 
-// WhollyKnown is IsWhollyKnown of cty, which sorts the attributes of objects and makes a value of each name.
+// WhollyKnown reports whether no part of a value is unknown. It is cheaper than IsWhollyKnown of cty, which
+// sorts the attributes of an object and makes a value of each name.
 func WhollyKnown(v cty.Value) bool {
 	v, _ = v.Unmark()
 	if !isOpen(v) || !v.Type().IsObjectType() {

@@ -134,7 +134,7 @@ func (d Durable) SameValue(o Durable) bool {
 	return !d.IsZero() && !o.IsZero() && bytes.Equal(d.packed, o.packed) && d.ty.Equals(o.ty)
 }
 
-// Equals reports whether both have the same value, however it is packed, whatever is sensitive in it.
+// Equals reports whether both have the same value. The encodings, and the sensitive parts, may differ.
 func (d Durable) Equals(o Durable) bool { return d.SameValue(o) || d.decodesTo(o) }
 
 func (d Durable) decodesTo(o Durable) bool {

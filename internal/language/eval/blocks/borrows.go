@@ -29,13 +29,13 @@ func (c *Config) computeBorrows() {
 	for n := range c.eachNode {
 		switch b := n.(type) {
 		case *Value:
-			toBorrow.ofValue(b)
+			toBorrow.findForValue(b)
 		case *Provider:
-			b.Borrows = toBorrow.of(b, Opening)
+			b.Borrows = toBorrow.find(b, Opening)
 		case *Check:
-			b.Borrows = toBorrow.of(b, Opening)
+			b.Borrows = toBorrow.find(b, Opening)
 		case *Resource:
-			b.Borrows = toBorrow.of(b, Opening)
+			b.Borrows = toBorrow.find(b, Opening)
 		}
 	}
 }
@@ -161,7 +161,7 @@ func reachesComputed(b *Resource, rest hcl.Traversal) bool {
 
 // BorrowsOf returns the resources with such values that evaluating expressions in a module may read. It
 // ignores nil expressions.
-func BorrowsOf(m *Module, exprs ...*lang.Expr) *OpenSet { return toBorrow.ofExprs(m, exprs) }
+func BorrowsOf(m *Module, exprs ...*lang.Expr) *OpenSet { return toBorrow.findIn(m, exprs) }
 
 // BorrowsOf returns the resources with such values that evaluating an expression of the block, which may be
 // nil, may read.

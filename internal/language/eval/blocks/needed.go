@@ -50,10 +50,10 @@ func (n *neededCollector) block(b Node) {
 	case *Call:
 		n.add(openedByDependsOn(b.DependsOn, b.Module))
 	case *Value:
-		n.add(toOpen.of(b, InPrecondition))
+		n.add(toOpen.find(b, InPrecondition))
 	case *Resource:
 		if !isEphemeral(b) {
-			n.add(toOpen.of(b, InPrecondition|InPostcondition))
+			n.add(toOpen.find(b, InPrecondition|InPostcondition))
 			n.add(b.dependsOnOpens)
 			if len(b.Withheld) > 0 { // whose values have to be compared
 				n.add(b.bodyOpens)

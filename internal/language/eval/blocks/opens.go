@@ -21,16 +21,16 @@ func (c *Config) computeOpens() {
 	for n := range c.eachNode {
 		switch b := n.(type) {
 		case *Value:
-			toOpen.ofValue(b)
+			toOpen.findForValue(b)
 		case *Provider:
-			b.Opens = toOpen.of(b, Opening)
+			b.Opens = toOpen.find(b, Opening)
 		case *Check:
-			b.Opens = toOpen.of(b, Opening|toPart)
+			b.Opens = toOpen.find(b, Opening|toPart)
 		case *Resource:
 			c.hasEphemerals = c.hasEphemerals || isEphemeral(b)
-			b.bodyOpens = toOpen.of(b, InBody)
+			b.bodyOpens = toOpen.find(b, InBody)
 			b.dependsOnOpens = openedByDependsOn(b.DependsOn, b.Module).union(b.Module.dependsOnOpens)
-			b.Opens = b.bodyOpens.union(toOpen.of(b, Opening&^InBody)).union(b.dependsOnOpens)
+			b.Opens = b.bodyOpens.union(toOpen.find(b, Opening&^InBody)).union(b.dependsOnOpens)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func (c *Config) NeededOpen() map[*Resource]bool {
 
 // OpensOf returns the resources that evaluating expressions in the module may open. Nil expressions open
 // nothing.
-func (m *Module) OpensOf(exprs ...*lang.Expr) *OpenSet { return toOpen.ofExprs(m, exprs) }
+func (m *Module) OpensOf(exprs ...*lang.Expr) *OpenSet { return toOpen.findIn(m, exprs) }
 
 // BodyOpens reports whether evaluating the body may open ephemeral resources.
 func (r *Resource) BodyOpens() bool { return !r.bodyOpens.Empty() }
@@ -67,7 +67,7 @@ func openedByDependsOn(refs []lang.Ref, m *Module) *OpenSet {
 	for i := range refs {
 		switch to := m.explicitTarget(&refs[i]).(type) {
 		case *Resource:
-			set = set.union(toOpen.behind(edge{to: to}))
+			set = set.union(toOpen.findBehind(edge{to: to}))
 		case insideOf:
 			set = set.union(to.Ephemerals())
 		}
@@ -96,7 +96,7 @@ func (m *Module) collectEphemerals() *OpenSet {
 		case insideOf:
 			maps.Copy(all, b.ephemerals.All)
 		case *Resource:
-			maps.Copy(all, toOpen.behind(edge{to: b}).All)
+			maps.Copy(all, toOpen.findBehind(edge{to: b}).All)
 		}
 	}
 	return &OpenSet{All: all}
