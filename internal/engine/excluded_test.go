@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -119,6 +120,47 @@ resource "sim_thing" "last" {
 				t.Errorf("actions: got %d, want none", got)
 			}
 		})
+	}
+}
+
+// TestExcludedThroughActions leaves out objects each of which has an action that needs the next one, and
+// others between them. They are planned in the opposite order. One more attempt leaves out all of them.
+func TestExcludedThroughActions(t *testing.T) {
+	t.Parallel()
+	const n = 6
+	var text strings.Builder
+	text.WriteString("resource \"sim_thing\" \"out\" { name = \"out\" }\n")
+	for i := range n {
+		needed := fmt.Sprintf("sim_thing.user%d.id", i+1)
+		if i == n-1 {
+			needed = "sim_thing.out.id"
+		}
+		fmt.Fprintf(&text, `
+action "sim_note" "a%[1]d" {
+  config {
+    name = "a%[1]d"
+    text = %[2]s
+  }
+}
+resource "sim_thing" "acts%[1]d" {
+  name = "acts%[1]d"
+  lifecycle {
+    action_trigger {
+      events  = [after_create]
+      actions = [action.sim_note.a%[1]d]
+    }
+  }
+}
+resource "sim_thing" "user%[1]d" {
+  name = "user%[1]d"
+  json = jsonencode(sim_thing.acts%[1]d.id)
+}
+`, i, needed)
+	}
+	w := newWorld(t, text.String())
+	r := w.ok(command{excludes: []string{"sim_thing.out"}}).did()
+	if got := r.planLog.Count(simlog.Filter{RPC: "PlanResourceChange"}); got > 2*n {
+		t.Errorf("calls of PlanResourceChange: got %d, want at most %d", got, 2*n)
 	}
 }
 

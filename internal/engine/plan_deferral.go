@@ -166,7 +166,7 @@ func (de *deferrer) declared(t *future.Task, op *objectOp, in *eval.Instance, de
 	switch {
 	case in.Config().Addr.Mode == addr.Data:
 		c.Action = plan.Read
-		v, sensitive = foreseen(op, cfg)
+		v, sensitive = object.Foresee(&op.Op, cfg)
 	case o != nil:
 		c.Action = plan.NoOp
 		if stored, err := o.DecodeUnmarked(op.Block().Type()); err == nil {
@@ -177,22 +177,12 @@ func (de *deferrer) declared(t *future.Task, op *objectOp, in *eval.Instance, de
 		c.StateDeps, c.CreateBeforeDestroy = o.Dependencies, o.CreateBeforeDestroy || in.Config().Lifecycle.CreateBeforeDestroy
 	default:
 		c.Importing = importing
-		v, sensitive = foreseen(op, cfg)
+		v, sensitive = object.Foresee(&op.Op, cfg)
 	}
 	if c.Action != plan.NoOp {
 		c.After, _ = op.Seal(v, slices.Concat(sensitive, op.Block().SensitivePaths(v)))
 	}
 	de.add(c, why)
-}
-
-// foreseen returns an object, without marks, as far as the configuration tells it without anything open;
-// cty.NilVal is one with errors.
-func foreseen(op *objectOp, cfg cty.Value) (cty.Value, []cty.Path) {
-	if cfg == cty.NilVal {
-		return cty.UnknownVal(op.Block().Type()), nil
-	}
-	v := schema.PlannedDataObject(op.Block(), op.Block().NullWriteOnly(op.Answers.Given(cfg)))
-	return v, op.Withheld.Outside(value.PathsWith(cfg, value.Sensitive))
 }
 
 // generic plans the generic instance of a block whose instances are unknown, so that mistakes in the block

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -14,42 +15,50 @@ import (
 // restriction says which objects a plan restricted by -target or -exclude is about.
 type restriction struct {
 	*walk
-	planner    *planner
-	triggering []*eval.Instance // planned ones with actions, if there is an -exclude; protected by planner.mu
+	planner *planner
+	kept    []keptInstance // if there is an -exclude; protected by planner.mu
+}
+
+// keptInstance is an instance that -exclude does not leave out, as far as is known when it is planned.
+type keptInstance struct {
+	*eval.Instance
+	deps []plan.Dep
 }
 
 // excludes reports whether -exclude leaves out the instance, or something that it or its actions need, as far
 // as that is known: settle finds the rest.
 func (re *restriction) excludes(t *future.Task, in *eval.Instance, deps []plan.Dep) bool {
-	return re.planner.selection.Excluding() && re.excludesInstance(t, in, deps)
-}
-
-func (re *restriction) excludesInstance(t *future.Task, in *eval.Instance, deps []plan.Dep) bool {
-	if _, found := re.planner.deferral.attempts.left[in.Addr()]; found || re.excluded(in.Addr(), deps) || re.actsOnExcluded(t, in) || re.usesExcluded(t, in) || re.importsExcluded(t, in) {
+	if !re.planner.selection.Excluding() {
+		return false
+	}
+	if _, found := re.planner.deferral.attempts.left[in.Addr()]; found || re.excluded(in.Addr(), deps) || re.excluded(in.Addr(), eval.NeededToAct(t, in)) || re.usesExcluded(t, in) || re.importsExcluded(t, in) {
 		return true
 	}
-	if len(in.Resource.Block.ActionTriggers) > 0 {
-		re.planner.mu.Lock()
-		defer re.planner.mu.Unlock()
-		re.triggering = append(re.triggering, in)
-	}
+	re.planner.mu.Lock()
+	defer re.planner.mu.Unlock()
+	re.kept = append(re.kept, keptInstance{in, deps})
 	return false
 }
 
-// actsOnExcluded reports whether an action of the instance needs something that is left out.
-func (re *restriction) actsOnExcluded(t *future.Task, in *eval.Instance) bool {
-	return re.excluded(in.Addr(), eval.TriggerDeps(t, in, eval.ActionTriggers(in)))
-}
-
-// settle has another attempt leave out the planned instances whose actions need something that is left out.
-// An instance is planned before its actions, which may refer to it. It returns true if there are any.
+// settle has another attempt leave out the instances whose actions need something that is left out, and all
+// that depends on them or acts on them in turn. An instance is planned before its actions, which may refer to
+// it. It returns true if there are any.
 func (re *restriction) settle() (again bool) {
-	for _, in := range re.triggering {
-		if re.actsOnExcluded(&future.Task{}, in) {
-			re.planner.deferral.attempts.left[in.Addr()], again = struct{}{}, true
+	var found []addr.Instance
+	for _, in := range re.kept {
+		if re.excluded(in.Addr(), eval.NeededToAct(&future.Task{}, in.Instance)) {
+			found = append(found, in.Addr())
 		}
 	}
-	return again
+	if len(found) == 0 {
+		return false
+	}
+	var others selection.Dependents
+	for _, in := range re.kept {
+		others.Add(in.Addr(), slices.Concat(in.deps, eval.NeededToAct(&future.Task{}, in.Instance)))
+	}
+	maps.Copy(re.planner.deferral.attempts.left, others.Take(found))
+	return true
 }
 
 // importsExcluded reports whether something that -exclude leaves out decides which object is imported. An

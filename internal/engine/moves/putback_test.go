@@ -10,7 +10,7 @@ import (
 )
 
 // TestPutBack puts objects back that have changed places, also if one waits for another, in whatever order
-// they come. Objects in a circle have no room, nor has one whose place is taken.
+// they come. Objects in a cycle have no room, nor has one whose place is taken.
 func TestPutBack(t *testing.T) {
 	t.Parallel()
 	at := func(i int) string { return fmt.Sprintf("t.x[%d]", i) }
@@ -25,7 +25,7 @@ func TestPutBack(t *testing.T) {
 		"chain":      {chainBefore, nil, chain, chainBefore},
 		"taken":      {[]string{"t.a"}, []string{"t.a"}, []string{"t.b", "t.a"}, []string{"t.a", "t.b"}},
 		"end taken":  {[]string{"t.a", "t.b"}, []string{"t.a"}, []string{"t.b", "t.a", "t.c", "t.b"}, []string{"t.a", "t.b", "t.c"}},
-		"circle":     {[]string{"t.a", "t.b"}, nil, []string{"t.b", "t.a", "t.a", "t.b"}, []string{"t.a", "t.b"}},
+		"cycle":      {[]string{"t.a", "t.b"}, nil, []string{"t.b", "t.a", "t.a", "t.b"}, []string{"t.a", "t.b"}},
 		"not stored": {[]string{"t.a"}, []string{"t.d"}, []string{"t.b", "t.a", "t.z", "t.y"}, []string{"t.a", "t.d"}},
 	} {
 		before, moved := state.New(), Moved{}

@@ -185,6 +185,11 @@ func TriggerDeps(t *future.Task, in *Instance, triggers []ActionTrigger) (deps [
 	return slices.DeleteFunc(deps, func(d plan.Dep) bool { return d.Resource == in.Addr().Abs() })
 }
 
+// NeededToAct returns the dependencies of all actions of an instance.
+func NeededToAct(t *future.Task, in *Instance) []plan.Dep {
+	return TriggerDeps(t, in, ActionTriggers(in))
+}
+
 // ProviderClaims returns the uses of planning an invocation of an action block: its provider, if that is
 // configured from ephemeral values.
 func ProviderClaims(b *blocks.Resource) []Use {
