@@ -51,11 +51,11 @@ func notify(c chan<- os.Signal) (stop func()) {
 			asks = append(asks, sig)
 		}
 	}
-	notified.Add(1)
 	signal.Notify(c, asks...)
+	notified.Add(1) // only while c gets the signals, or a SIGQUIT could be lost
 	return func() {
-		signal.Stop(c)
 		notified.Add(-1)
+		signal.Stop(c)
 	}
 }
 

@@ -143,11 +143,11 @@ func (p *planner) makePlan() (again bool) {
 		}
 	}
 	pool.Wait()
-	if p.restrict.settle() || p.deferral.settle() {
+	if p.restrict.extend() || p.deferral.settle() {
 		return true
 	}
 	planActions(p)
-	if p.restrict.settle() || p.deferral.again && !p.run.Diags.HasErrors() {
+	if p.restrict.extend() || p.deferral.again && !p.run.Diags.HasErrors() {
 		return true
 	}
 	p.imports.check()

@@ -35,7 +35,7 @@ type deferrer struct {
 // before.
 type attempts struct {
 	seeds map[addr.Instance]*plan.Deferral
-	left  map[addr.Instance]struct{} // see restriction.settle
+	left  map[addr.Instance]struct{} // see restriction.extend
 	reads *object.Reads              // nil if there is one attempt only
 }
 

@@ -26,7 +26,7 @@ type keptInstance struct {
 }
 
 // excludes reports whether -exclude leaves out the instance, or something that it or its actions need, as far
-// as that is known: settle finds the rest.
+// as that is known: extend finds the rest.
 func (re *restriction) excludes(t *future.Task, in *eval.Instance, deps []plan.Dep) bool {
 	if !re.planner.selection.Excluding() {
 		return false
@@ -40,10 +40,10 @@ func (re *restriction) excludes(t *future.Task, in *eval.Instance, deps []plan.D
 	return false
 }
 
-// settle has another attempt leave out the instances whose actions need something that is left out, and all
+// extend has another attempt leave out the instances whose actions need something that is left out, and all
 // that depends on them or acts on them in turn. An instance is planned before its actions, which may refer to
 // it. It returns true if there are any.
-func (re *restriction) settle() (again bool) {
+func (re *restriction) extend() (again bool) {
 	var found []addr.Instance
 	for _, in := range re.kept {
 		if re.excluded(in.Addr(), eval.NeededToAct(&future.Task{}, in.Instance)) {
