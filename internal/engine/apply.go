@@ -58,18 +58,16 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	}
 	a.startRuns()
 	a.journal = &journal.Log{State: req.State, Report: a.run.Report, Salts: a.hasher.Made, Steps: func() *future.Pool { return a.steps }}
-	e.providers.EndUndecided()
 	defer e.expose(req.Config, req.Variables, req.Plan.Base)()
 	defer e.stopOn(req.Soft)()
 	defer func() {
 		e.stats.Evaluations += a.run.Stats.Evaluations.Load() + a.preApply.run.Stats.Evaluations.Load()
 	}()
 	defer e.events.BeginDetail(event.OpApplying, addr.Object{}, &made)()
-	defer a.pool.Shutdown()
+	defer a.pool.Finish()
 	defer a.giveUpLate(ctx)()
 	a.apply()
-	a.pool.Shutdown()
-	a.pool.EndBrief()
+	a.pool.Finish()
 	recorder.MoveTo(e.opt.Recorder)
 	if !req.Plan.Invoking() { // nothing of which is in the state, not even data that was read for it
 		req.State.AddSalts(a.hasher.Made()...)

@@ -75,7 +75,7 @@ func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, dia
 	c.functions = funcs.Table(functions)
 	maps.Copy(c.functions, e.opt.Functions)
 	c.end = sync.OnceFunc(func() {
-		c.walk.pool.Shutdown()
+		c.walk.pool.Finish()
 		stop()
 		unexpose()
 		for _, r := range c.runs {

@@ -29,9 +29,9 @@ func (e *Engine) Generate(ctx context.Context, req PlanRequest) ([]*Generated, d
 	defer e.expose(req.Config, req.Variables, req.State)()
 	defer e.stopOn(p.req.Soft)()
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
-	defer p.pool.Shutdown()
+	defer p.pool.Finish()
 	out := p.imports.generate()
-	p.pool.Shutdown()
+	p.pool.Finish()
 	return out, provider.WithoutRepeats(p.run.Diags.List())
 }
 

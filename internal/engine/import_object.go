@@ -41,10 +41,10 @@ func (e *Engine) Import(ctx context.Context, req ImportRequest) (*state.State, d
 	defer e.expose(req.Config, req.Variables, req.State)()
 	defer e.stopOn(p.req.Soft)()
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
-	defer p.pool.Shutdown()
+	defer p.pool.Finish()
 	var out *state.State
 	p.run.Guard(req.To, func() { out = im.importObject(&future.Task{}, req.To, req.ID) })
-	p.pool.Shutdown()
+	p.pool.Finish()
 	diags := provider.WithoutRepeats(p.run.Diags.List())
 	if diags.HasErrors() {
 		return nil, diags
@@ -63,7 +63,7 @@ func (e *Engine) recordOutputs(ctx context.Context, req ImportRequest, st *state
 	recorded := func(t *future.Task, in *eval.Instance) cty.Value { return p.recorded(t, st, in) }
 	p.startRun(p.newRun(req.Config, eval.Planning, recorded, req.Variables, p.plan.Timestamp))
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
-	defer p.pool.Shutdown()
+	defer p.pool.Finish()
 	t := &future.Task{}
 	for _, o := range p.run.Root.Outputs() {
 		if len(p.outputUses(t, o, req.Config)) == 0 {

@@ -40,7 +40,6 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	if req.Soft == nil {
 		req.Soft = ctx
 	}
-	e.providers.EndUndecided()
 	defer e.expose(req.Config, req.Variables, req.State)()
 	defer e.stopOn(req.Soft)()
 	defer e.events.BeginDetail(event.OpPlanning, addr.Object{}, &made)()
@@ -51,7 +50,6 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 			p.plan.Scope = scope.Of(p.run, p.plan, p.req.State)
 		}
 	}
-	p.pool.Shutdown()
 	p.reportInterrupt() // one that came while the last things were closed counts too: no apply may follow
 	diags := p.run.Diags.List()
 	p.plan.Errored = diags.HasErrors()
@@ -78,8 +76,7 @@ func (e *Engine) attempt(ctx context.Context, req PlanRequest) *planner {
 // makeOne makes one attempt at a plan. It returns true if there must be another.
 func (e *Engine) makeOne(p *planner) (again bool) {
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
-	defer p.pool.EndBrief()
-	defer p.pool.Shutdown()
+	defer p.pool.Finish()
 	return p.makePlan()
 }
 

@@ -43,9 +43,9 @@ func Query(ctx context.Context, e *Engine, req QueryRequest) diag.List {
 	defer e.expose(req.Config, req.Variables, req.State)()
 	defer e.stopOn(p.req.Soft)()
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
-	defer p.pool.Shutdown()
+	defer p.pool.Finish()
 	p.run.Guard("the query", q.query)
-	p.pool.Shutdown()
+	p.pool.Finish()
 	return provider.OneInterrupt(provider.WithoutRepeats(p.run.Diags.List()))
 }
 

@@ -70,8 +70,9 @@ func (noRecorder) Closed(uint64) error                                          
 // how things are opened. Its methods may be called concurrently, once a run is bound.
 type Pool struct {
 	*lease.Pool[eval.Use, content]
-	opt Options
-	run *eval.Run
+	opt  Options
+	run  *eval.Run
+	user *processes.User
 	// OnlyKnown refuses configurations of providers with unknown parts: the requests to the providers cannot
 	// wait until apply.
 	OnlyKnown bool
@@ -98,7 +99,7 @@ func NewPool(opt Options) *Pool {
 	if opt.Recorder == nil {
 		opt.Recorder = noRecorder{}
 	}
-	p := &Pool{opt: opt}
+	p := &Pool{opt: opt, user: opt.Providers.Join()}
 	p.Pool = lease.NewPool[eval.Use, content](lease.Options[eval.Use]{
 		Group:        eval.Use.Group,
 		Uses:         func(u eval.Use) []eval.Use { return p.run.UsesOf(&future.Task{}, u) },

@@ -61,7 +61,7 @@ func (p *Pool) shared(t *future.Task, po *eval.ProviderObject) provider.Reader {
 
 // durableProvider returns the provider for a configuration that opens nothing: the one that was configured
 // alike before, by whatever run, or a new one. One that is configured from an ephemeral variable or from
-// tofu.applying is new, and EndBrief ends it.
+// tofu.applying is new, and Finish ends it.
 func (p *Pool) durableProvider(t *future.Task, po *eval.ProviderObject) (provider.Provider, diag.List) {
 	if po.Borrows() {
 		return p.borrowingProvider(t, po)
@@ -73,7 +73,7 @@ func (p *Pool) durableProvider(t *future.Task, po *eval.ProviderObject) (provide
 	start := func() (provider.Provider, diag.List) { return p.start(po, config) }
 	reuse := start
 	if config.IsWhollyKnown() && !of.ephemeral {
-		reuse = func() (provider.Provider, diag.List) { return p.opt.Providers.Reuse(po.Addr, config, start) }
+		reuse = func() (provider.Provider, diag.List) { return p.user.Reuse(po.Addr, config, start) }
 	}
 	got, more := reuse()
 	if of.ephemeral && got != nil {
@@ -127,16 +127,18 @@ func (b *brief) add(p provider.Provider) {
 	b.providers = append(b.providers, p)
 }
 
-// EndBrief ends the providers that are configured from ephemeral values without an ephemeral resource: they
-// must not run while a question waits for its answer, or in another phase. Nothing may use a provider of the
-// pool any more.
-func (p *Pool) EndBrief() {
+// Finish shuts the pool down and leaves the providers. Those that are configured from ephemeral values
+// without an ephemeral resource end: they must not run while a question waits for its answer, or in another
+// phase. Nothing may use a provider of the pool any more. It is safe to call more than once.
+func (p *Pool) Finish() {
+	p.Shutdown()
 	p.brief.mu.Lock()
 	defer p.brief.mu.Unlock()
 	for _, got := range p.brief.providers {
 		p.opt.Providers.End(got)
 	}
 	p.brief.providers = nil
+	p.user.Leave()
 }
 
 // start starts and configures a provider. config has no marks.

@@ -10,7 +10,6 @@ package processes
 import (
 	"context"
 	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,14 +47,6 @@ type base struct {
 	// asking is read-locked by requests to the process, configured or not, and locked to end it.
 	asking  sync.RWMutex
 	restart sync.Mutex // held to start another process in place of one that has ended
-}
-
-// configured is a provider with a configuration without ephemeral values, so that one process can serve
-// planning and applying, and objects that are created as well as destroyed.
-type configured struct {
-	config cty.Value
-	once   sync.Once // configures p
-	p      provider.Provider
 }
 
 // New returns a set that starts providers with the launcher. Nothing is started yet.
@@ -139,57 +130,6 @@ func (s *Set) Start(ctx context.Context, a addr.Provider) (provider.Provider, di
 		diags = append(diags, more...)
 	}
 	return p, diags
-}
-
-// Reuse returns the provider that configure makes for a configuration, which is wholly known and has no
-// marks. configure is called once for each distinct configuration; the caller that it runs for gets its
-// diagnostics. A nil provider is a failure, and the next call for that configuration tries again. The set
-// keeps the configuration for comparison, so it must contain nothing ephemeral.
-func (s *Set) Reuse(a addr.ProviderConfig, config cty.Value, configure func() (provider.Provider, diag.List)) (provider.Provider, diag.List) {
-	s.mu.Lock()
-	i := slices.IndexFunc(s.configured[a], func(k *configured) bool { return k.config.RawEquals(config) })
-	if i < 0 {
-		i = len(s.configured[a])
-		s.configured[a] = append(s.configured[a], &configured{config: config})
-	}
-	k := s.configured[a][i]
-	s.mu.Unlock()
-	var diags diag.List
-	k.once.Do(func() {
-		p, more := configure()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if k.p, diags = p, more; p == nil {
-			s.configured[a] = slices.DeleteFunc(s.configured[a], func(other *configured) bool { return other == k })
-		}
-	})
-	return k.p, diags
-}
-
-// EndUndecided ends the configured processes that have put off an answer. A provider may decide when it is
-// configured that it puts off everything, and does so as long as it runs, so Reuse needs another process for
-// the same configuration. The first process of a provider goes on, for requests that need no configuration.
-// No operation may be under way.
-func (s *Set) EndUndecided() {
-	var undecided []provider.Provider
-	s.mu.Lock()
-	for a, list := range s.configured {
-		b := s.bases[a.Provider]
-		s.configured[a] = slices.DeleteFunc(list, func(k *configured) bool {
-			p, ok := k.p.(*proxy)
-			if !ok || !p.putOff.Load() {
-				return false
-			}
-			if b == nil || b.p != k.p {
-				undecided = append(undecided, p)
-			}
-			return true
-		})
-	}
-	s.mu.Unlock()
-	for _, p := range undecided {
-		s.End(p)
-	}
 }
 
 // CallFunction calls a function on the first process of a provider.

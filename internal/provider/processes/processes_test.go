@@ -2,6 +2,7 @@ package processes_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,19 +16,22 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 )
 
-// launcher counts what it starts.
-type launcher struct{ started, ended int }
+// launcher counts what it starts, and which of that has ended.
+type launcher struct{ started, ended atomic.Int64 }
 
 func (l *launcher) Launch(context.Context, addr.Provider) (provider.Provider, diag.List) {
-	l.started++
+	l.started.Add(1)
 	return &fake{launcher: l}, nil
 }
+
+// count returns the numbers of processes that were started and ended.
+func (l *launcher) count() [2]int { return [2]int{int(l.started.Load()), int(l.ended.Load())} }
 
 // fake answers some calls, with nothing.
 type fake struct {
 	provider.Provider
 	launcher *launcher
-	ended    bool
+	ended    atomic.Bool
 }
 
 type catalog struct {
@@ -38,7 +42,7 @@ type catalog struct {
 
 // Record returns a recording whose protocol says whether the process has ended.
 func (c catalog) Record(func(addr.Mode, string) bool) provider.Recording {
-	if c.of.ended {
+	if c.of.ended.Load() {
 		return provider.Recording{}
 	}
 	return provider.Recording{Protocol: 6}
@@ -46,7 +50,7 @@ func (c catalog) Record(func(addr.Mode, string) bool) provider.Recording {
 
 // Identity fails once the process has ended.
 func (c catalog) Identity(string) (*schema.Identity, diag.List) {
-	if c.of.ended {
+	if c.of.ended.Load() {
 		return nil, diag.Errorf("Ended", "")
 	}
 	return &schema.Identity{}, nil
@@ -76,8 +80,8 @@ func (*fake) CallFunction(context.Context, string, []cty.Value) (cty.Value, erro
 }
 
 func (f *fake) Close() error {
-	f.launcher.ended++
-	f.ended = true
+	f.launcher.ended.Add(1)
+	f.ended.Store(true)
 	return nil
 }
 
@@ -108,49 +112,120 @@ func TestEveryCallCountsOnce(t *testing.T) {
 func TestReuse(t *testing.T) {
 	l := &launcher{}
 	set := processes.New(l)
+	user := set.Join()
 	configure := func() (provider.Provider, diag.List) { return set.Start(t.Context(), source) }
 	pc := addr.ProviderConfig{Provider: source}
-	if p, diags := set.Reuse(pc, cty.True, func() (provider.Provider, diag.List) { return nil, diag.Errorf("No", "It failed.") }); p != nil || !diags.HasErrors() {
+	if p, diags := user.Reuse(pc, cty.True, func() (provider.Provider, diag.List) { return nil, diag.Errorf("No", "It failed.") }); p != nil || !diags.HasErrors() {
 		t.Fatal("a failure gave a provider")
 	}
-	first, _ := set.Reuse(pc, cty.True, configure)
-	again, _ := set.Reuse(pc, cty.True, configure)
-	other, _ := set.Reuse(pc, cty.False, configure)
-	if first == nil || first != again || other == first || l.started != 2 {
-		t.Errorf("got %d processes, the first one reused: %t, want 2 for two configurations, reused", l.started, first == again)
+	first, _ := user.Reuse(pc, cty.True, configure)
+	again, _ := set.Join().Reuse(pc, cty.True, configure)
+	other, _ := user.Reuse(pc, cty.False, configure)
+	if first == nil || first != again || other == first || l.count() != [2]int{2, 0} {
+		t.Errorf("got %v processes started and ended, the first one reused: %t, want 2 for two configurations, reused", l.count(), first == again)
 	}
 	set.End(other)
 	set.Close()
-	if set.Close(); l.ended != 2 {
-		t.Errorf("processes ended: got %d, want 2", l.ended)
+	if set.Close(); l.count() != [2]int{2, 2} {
+		t.Errorf("processes started and ended: got %v, want 2 and 2", l.count())
 	}
 }
 
-// TestEndUndecided has another process take the place of one that has put off an answer, and no other.
-func TestEndUndecided(t *testing.T) {
+// TestReuseAfterFailureOfAnother has a user wait for a configuration that another one makes, and which fails.
+// The next call tries again.
+func TestReuseAfterFailureOfAnother(t *testing.T) {
+	set := processes.New(&launcher{})
+	pc, waiting, waited := addr.ProviderConfig{Provider: source}, set.Join(), make(chan struct{})
+	fail := func() (provider.Provider, diag.List) { return nil, diag.Errorf("No", "It failed.") }
+	set.Join().Reuse(pc, cty.True, func() (provider.Provider, diag.List) {
+		go func() {
+			defer close(waited)
+			waiting.Reuse(pc, cty.True, fail) // not called, unless the other user is done first
+		}()
+		time.Sleep(50 * time.Millisecond)
+		return fail()
+	})
+	<-waited
+	if p, _ := waiting.Reuse(pc, cty.True, func() (provider.Provider, diag.List) { return set.Start(t.Context(), source) }); p == nil {
+		t.Error("Reuse: got none, want a provider")
+	}
+}
+
+// TestPutOff has another process take the place of one that has put off an answer, and no other.
+func TestPutOff(t *testing.T) {
 	l := &launcher{}
 	set := processes.New(l)
 	defer set.Close()
 	pc := addr.ProviderConfig{Provider: source}
-	reuse := func(config cty.Value) provider.Provider {
-		p, _ := set.Reuse(pc, config, func() (provider.Provider, diag.List) { return set.Start(t.Context(), source) })
+	reuse := func(u *processes.User, config cty.Value) provider.Provider {
+		p, _ := u.Reuse(pc, config, func() (provider.Provider, diag.List) { return set.Start(t.Context(), source) })
 		return p
 	}
-	first, unsure, sure := reuse(cty.NullVal(cty.Bool)), reuse(cty.False), reuse(cty.True)
-	for _, p := range []provider.Provider{first, unsure} {
-		p.PlanResource(t.Context(), provider.PlanRequest{Type: string(provider.DeferredAbsent)})
-	}
+	user := set.Join()
+	first, unsure, sure := reuse(user, cty.NullVal(cty.Bool)), reuse(user, cty.False), reuse(user, cty.True)
+	putOff(t, first)
+	putOff(t, unsure)
 	sure.PlanResource(t.Context(), provider.PlanRequest{})
-	if again := reuse(cty.False); again != unsure {
-		t.Error("Reuse in the same operation: got another process, want the same one")
+	if again := reuse(user, cty.False); again != unsure {
+		t.Error("Reuse by the same user: got another process, want the same one")
 	}
-	set.EndUndecided()
-	if l.ended != 1 || reuse(cty.True) != sure {
-		t.Errorf("EndUndecided: got %d ended processes, want one: that put off an answer and is not the first", l.ended)
+	user.Leave()
+	user.Leave()
+	if l.count() != [2]int{3, 1} {
+		t.Errorf("Leave: got %v processes started and ended, want 3 and 1: one that put off an answer and is not the first", l.count())
 	}
-	if reuse(cty.False) == unsure || reuse(cty.NullVal(cty.Bool)) == first || l.started != 5 {
-		t.Errorf("Reuse after EndUndecided: got %d started processes, want 5: others for two configurations", l.started)
+	next := set.Join()
+	if reuse(next, cty.True) != sure {
+		t.Error("Reuse by the next user: got another process, want the one that has answered")
 	}
+	if reuse(next, cty.False) == unsure || reuse(next, cty.NullVal(cty.Bool)) == first || l.count() != [2]int{5, 1} {
+		t.Errorf("Reuse by the next user: got %v processes started and ended, want 5 and 1: others for two configurations", l.count())
+	}
+}
+
+// TestPutOffWhileInUse has two users of a process that puts off an answer, and one that comes later. It goes
+// on until both have left, and the third gets another.
+func TestPutOffWhileInUse(t *testing.T) {
+	l := &launcher{}
+	set := processes.New(l)
+	defer set.Close()
+	pc := addr.ProviderConfig{Provider: source}
+	reuse := func(u *processes.User) provider.Provider {
+		p, _ := u.Reuse(pc, cty.True, func() (provider.Provider, diag.List) { return set.Start(t.Context(), source) })
+		return p
+	}
+	if _, diags := set.Start(t.Context(), source); diags.HasErrors() { // the first process, which never ends
+		t.Fatal(diags.Err())
+	}
+	a, b, c := set.Join(), set.Join(), set.Join()
+	shared := reuse(a)
+	if reuse(b) != shared {
+		t.Fatal("two users got two processes, want one")
+	}
+	putOff(t, shared)
+	if reuse(c) == shared || reuse(b) != shared {
+		t.Error("after an answer was put off: got one process for all, want another one for the user that came later")
+	}
+	for _, leave := range []struct {
+		user *processes.User
+		want [2]int
+	}{{a, [2]int{3, 0}}, {c, [2]int{3, 0}}, {b, [2]int{3, 1}}} {
+		if leave.user.Leave(); l.count() != leave.want {
+			t.Errorf("Leave: got %v processes started and ended, want %v: the last user ends it", l.count(), leave.want)
+		}
+	}
+	if reuse(set.Join()) == shared {
+		t.Error("Reuse by another user: got the process that has put off an answer, want the other one")
+	}
+	if l.count() != [2]int{3, 1} {
+		t.Errorf("got %v processes started and ended, want 3 and 1", l.count())
+	}
+}
+
+// putOff has a provider put off an answer.
+func putOff(t *testing.T, p provider.Provider) {
+	t.Helper()
+	p.PlanResource(t.Context(), provider.PlanRequest{Type: string(provider.DeferredAbsent)})
 }
 
 // TestAskStartsAnother asks a provider whose first process has ended.
@@ -161,8 +236,8 @@ func TestAskStartsAnother(t *testing.T) {
 	set.End(p)
 	asked := 0
 	set.Ask(t.Context(), source, func(provider.Reader) diag.List { asked++; return nil })
-	if asked != 1 || l.started != 2 {
-		t.Errorf("got %d questions, with %d processes started, want 1, with 2", asked, l.started)
+	if asked != 1 || l.count()[0] != 2 {
+		t.Errorf("got %d questions, with %d processes started, want 1, with 2", asked, l.count()[0])
 	}
 }
 
@@ -181,8 +256,8 @@ func TestIdentityAfterEnd(t *testing.T) {
 	if got := c.(provider.Recorder).Record(nil); got.Protocol != 6 {
 		t.Errorf("Record: got %+v, want that of the process in place of the first", got)
 	}
-	if l.started != 2 {
-		t.Errorf("got %d processes, want 2: one in place of the first", l.started)
+	if l.count()[0] != 2 {
+		t.Errorf("got %d processes, want 2: one in place of the first", l.count()[0])
 	}
 }
 
