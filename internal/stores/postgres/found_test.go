@@ -365,6 +365,8 @@ func TestGone(t *testing.T) {
 	gone.Gone = true
 	stale := state.Finding{Unit: finding(7).Unit, Block: things, Gone: true}
 	execute(t, opt, `INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT id, 'test_thing.a[7]', 'object', gen_random_uuid() FROM mayfly.workspaces`)
+	there := finding(2, 1)
+	there.Gone = true
 	end := func(remove bool) {
 		t.Helper()
 		moment := momentOf(t, opt)
@@ -377,12 +379,15 @@ func TestGone(t *testing.T) {
 		if remove {
 			r.PutOutput("o", nil)
 		}
-		r.Run.(state.Recorder).Record(settlement(r.base, moment, without, gone, stale))
+		r.Run.(state.Recorder).Record(settlement(r.base, moment, without, gone, stale, there))
 		r.end()
 	}
 	end(false)
 	if got := due(t, opt, without); got != "differs: output.o\noutput o block" {
 		t.Errorf("got due\n%s\nwant the output, which the state has", got)
+	}
+	if records, err := reader(t, opt).Records(t.Context(), state.RecordQuery{Units: []state.Unit{there.Unit}}); err != nil || len(records) != 1 {
+		t.Errorf("got the records %v and the error %v of an object that the state has, want the one from before", records, err)
 	}
 	end(true)
 	if got := due(t, opt, without); got != "" {
@@ -390,6 +395,55 @@ func TestGone(t *testing.T) {
 	}
 	if got := due(t, opt, first); got != "differs: output.o" {
 		t.Errorf("got due\n%s\nwant the block of the output for a configuration that has it", got)
+	}
+}
+
+// TestRecordsAreReplaced has a step, and then an end, record an object that has a record from before: with
+// other reads, another hash of its block, and another hash of what it is given.
+func TestRecordsAreReplaced(t *testing.T) {
+	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
+	clean(t, opt)
+	recorded := func(hash byte, reads int) {
+		t.Helper()
+		records, err := reader(t, opt).Records(t.Context(), state.RecordQuery{Units: []state.Unit{finding(2).Unit}})
+		if err != nil || len(records) != 1 {
+			t.Fatalf("got the records %v and the error %v, want one", records, err)
+		}
+		got, want := records[0], []string{thing(reads).Key()}
+		if got.Given != (state.Hash{hash}) || got.Seen != (state.Hash{hash}) || !slices.Equal(got.Reads, want) {
+			t.Errorf("got the record %+v, want the hashes %d and the reads %v", got, hash, want)
+		}
+	}
+	steps := func(hashes state.BlockHashes, s *state.Settlement, reads int) {
+		t.Helper()
+		r := planned(t, opt, "second", []int{2}, reads)
+		r.scope.Hashes = hashes
+		r.begin()
+		if s != nil {
+			r.Run.(state.Recorder).Record(*s)
+		} else {
+			c := outcome(t, 2, "first", true, reads)
+			c.Step.Given = state.Hash{'3'}
+			r.commit(c)
+		}
+		r.end()
+	}
+	third, fourth := hashesOf("resource.test_thing.a 3"), hashesOf("resource.test_thing.a 4")
+	steps(third, nil, 0)
+	recorded('3', 0)
+	base, err := manager(t, open(t, opt)).Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := finding(2, 1)
+	found.Given = state.Hash{'4'}
+	s := settlement(base, momentOf(t, opt), fourth, found)
+	steps(fourth, &s, 1)
+	recorded('4', 1)
+	execute(t, opt, `DELETE FROM mayfly.due`)
+	settle(t, opt, "third", 1)
+	if got := due(t, opt, fourth); !strings.Contains(got, "test_thing.a[2] input") {
+		t.Errorf("got due\n%s\nwant also the reader of the changed object", got)
 	}
 }
 
