@@ -218,6 +218,13 @@ func TestChanged(t *testing.T) {
 			r.PutOutput("o", nil)
 			r.end()
 		}, first, "differs: output.o"},
+		"the record of an output that is gone": {func(t *testing.T) {
+			r := planned(t, opt, "second", nil)
+			r.scope.Claims[state.Subject{Kind: state.OneOutput, Addr: "o"}], r.scope.Hashes, r.scope.Results = state.Exclusive, state.BlockHashes{}, results
+			r.begin()
+			r.PutOutput("o", nil)
+			r.end()
+		}, hashesOf("repetition.resource.test_thing.a 1", "resource.test_thing.a 1"), "differs: output.o"},
 		"an output by a program without records": {func(t *testing.T) {
 			r := planned(t, opt, "second", nil)
 			r.scope.Claims[state.Subject{Kind: state.OneOutput, Addr: "o"}], r.scope.Hashes = state.Exclusive, first
@@ -399,7 +406,7 @@ func TestGone(t *testing.T) {
 }
 
 // TestRecordsAreReplaced has a step, and then an end, record an object that has a record from before: with
-// other reads, another hash of its block, and another hash of what it is given.
+// other reads, another hash of its block and of its configuration, and for another version of its row.
 func TestRecordsAreReplaced(t *testing.T) {
 	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
 	clean(t, opt)
@@ -431,6 +438,10 @@ func TestRecordsAreReplaced(t *testing.T) {
 	third, fourth := hashesOf("resource.test_thing.a 3"), hashesOf("resource.test_thing.a 4")
 	steps(third, nil, 0)
 	recorded('3', 0)
+	r := planned(t, opt, "without", []int{2}) // which makes the record void
+	r.begin()
+	r.Put(state.ObjectChange{Object: storetest.Address("a", 2), Provider: storetest.Provider, New: storetest.Object(t, "second")})
+	r.end()
 	base, err := manager(t, open(t, opt)).Read(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -444,6 +455,33 @@ func TestRecordsAreReplaced(t *testing.T) {
 	settle(t, opt, "third", 1)
 	if got := due(t, opt, fourth); !strings.Contains(got, "test_thing.a[2] input") {
 		t.Errorf("got due\n%s\nwant also the reader of the changed object", got)
+	}
+}
+
+// TestResultsAreGone has a run remove the results of conditions of a resource, and of a check in a module. The
+// records and marks of the units of the check go with them, and the records of the objects stay.
+func TestResultsAreGone(t *testing.T) {
+	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
+	clean(t, opt)
+	put := func(who string, results ...state.CheckResult) {
+		t.Helper()
+		r := planned(t, opt, who, nil)
+		r.scope.Hashes, r.scope.Results = first, map[state.Subject][]state.Finding{}
+		for _, config := range []string{"module.m.check.c", "test_thing.a"} {
+			s := state.Subject{Kind: state.OneCheck, Addr: config}
+			r.scope.Claims[s], r.scope.Results[s] = state.Exclusive, nil
+		}
+		r.begin()
+		r.PutChecks(results)
+		r.end()
+	}
+	put("first", state.CheckResult{Kind: "resource", Config: "test_thing.a", Status: state.CheckPass}, state.CheckResult{Kind: "check", Config: "module.m.check.c", Status: state.CheckPass})
+	execute(t, opt, `INSERT INTO mayfly.units (workspace, unit, kind, block, reads) SELECT id, 'check module.m["x"].check.c', 'check', 'module.m.check.c', '{}' FROM mayfly.workspaces`)
+	execute(t, opt, `INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT id, 'check module.m["x"].check.c', 'input', gen_random_uuid() FROM mayfly.workspaces`)
+	put("second")
+	expect(t, opt, "", chained)
+	if got := count(t, opt, `SELECT count(*) FROM mayfly.units WHERE kind = 'check'`); got != 0 {
+		t.Errorf("got %d records of checks, want none", got)
 	}
 }
 
