@@ -23,7 +23,16 @@ module "m" {
   for_each = { x = 1, y = 2 }
   v        = t.a.id
 }
-resource "t" "user" { name = module.m["x"].o }
+resource "t" "user" {
+  name = module.m["x"].o
+  lifecycle {
+    postcondition {
+      condition     = self.id != ""
+      error_message = "No."
+    }
+  }
+}
+ephemeral "t" "plain" {}
 ephemeral "t" "e" {
   name = t.b.id
   lifecycle {
@@ -107,6 +116,9 @@ func TestPlan(t *testing.T) {
 		{"values by their block", ledger{blocks: []string{"module.m.values"}}, `ephemeral.t.e / late module.m["x"].output.o module.m["x"].output.p module.m["x"].var.v module.m["y"].output.o module.m["y"].output.p module.m["y"].var.v gone ephemeral.t.e`},
 		{"a forced replacement", ledger{force: []string{"t.c"}}, "t.c ephemeral.t.e / gone t.c ephemeral.t.e"},
 		{"the ephemeral resource", ledger{blocks: []string{"ephemeral.t.e"}}, "ephemeral.t.e / gone ephemeral.t.e"},
+		{"units that were planned already", ledger{blocks: []string{"resource.t.b"}, altered: []string{"t.b"}, records: [][]string{{"t.b", "resource.t.b", "t.b"}, {"check t.b", "resource.t.b", "t.b"}}}, "t.b / ephemeral.t.e / gone t.b ephemeral.t.e"},
+		{"a block that is altered too late", ledger{due: []string{"t.c"}, altered: []string{"t.c"}, records: with([]string{"check t.a", "resource.t.a", "t.c"})}, "full: objects of a block lead to each other"},
+		{"a call that is altered too late", ledger{due: []string{"t.user"}, altered: []string{"t.user"}, records: with([]string{"repetition module.m", "module.m", "t.user"})}, "full: objects of a block lead to each other"},
 		{"planning fails", ledger{due: []string{"t.a"}, altered: []string{"t.a"}, fails: "planning"}, "failed"},
 		{"records can't be read", ledger{blocks: []string{"resource.t.gone"}, fails: "records"}, "error: Lost."},
 		{"rows can't be read", ledger{due: []string{"t.b"}, fails: "rows"}, "error: Lost."},
@@ -170,6 +182,15 @@ func TestReads(t *testing.T) {
 	}
 	if p.w.Rows() != 0 || p.w.Evaluated() != 4 {
 		t.Errorf("got %d rows and %d evaluated, want 0 and 4", p.w.Rows(), p.w.Evaluated())
+	}
+}
+
+// TestReadsGone reads objects of a module instance that is gone.
+func TestReadsGone(t *testing.T) {
+	p := newPlanning(t, &ledger{due: []string{"repetition module.m"}, records: with([]string{`module.m["z"].t.i`, "module.m.resource.t.i"})}, root, inner)
+	p.plan()
+	if !slices.Contains(p.read, `module.m["z"].t.i`) {
+		t.Errorf("got %q read, want also the object that is gone", p.read)
 	}
 }
 

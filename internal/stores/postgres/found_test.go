@@ -330,6 +330,9 @@ func TestFound(t *testing.T) {
 			execute(t, opt, `DELETE FROM mayfly.units`)
 			settle(t, opt, "other", 0)
 		}, nil, "differs: repetition.resource.test_thing.a\ndiffers: resource.test_thing.a\noutput o object (void)\nrepetition test_thing.a object (void)\ntest_thing.a[0] block\ntest_thing.a[1] object (void)"},
+		"an object with another version": {nil, func(t *testing.T) {
+			execute(t, opt, `UPDATE mayfly.objects SET version = gen_random_uuid() WHERE address = 'test_thing.a[1]'`)
+		}, nil, "differs: output.o\ndiffers: resource.test_thing.a\noutput o block\ntest_thing.a[1] object (void)\ntest_thing.a[2] block"},
 		"another run has the state": {nil, nil, func(t *testing.T, _ *run) {
 			execute(t, opt, `INSERT INTO mayfly.runs (id, workspace, state, info, lease_until) SELECT '00000000-0000-0000-0000-000000000001', id, 'claimed', '{}', clock_timestamp() + interval '1 hour' FROM mayfly.workspaces`)
 			execute(t, opt, `INSERT INTO mayfly.claims (workspace, key, run, mode) SELECT id, '', '00000000-0000-0000-0000-000000000001', 'x' FROM mayfly.workspaces`)
@@ -458,8 +461,8 @@ func TestRecordsAreReplaced(t *testing.T) {
 	}
 }
 
-// TestResultsAreGone has a run remove the results of conditions of a resource, and of a check in a module. The
-// records and marks of the units of the check go with them, and the records of the objects stay.
+// TestResultsAreGone has a run remove the results of conditions of a resource, and of a check in a module.
+// The records and marks of the units of the check go with them, and the records of the objects stay.
 func TestResultsAreGone(t *testing.T) {
 	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
 	clean(t, opt)
@@ -489,7 +492,8 @@ func TestResultsAreGone(t *testing.T) {
 func TestFirstFullPlan(t *testing.T) {
 	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
 	chain(t, opt)
-	execute(t, opt, `DELETE FROM mayfly.units`)
+	execute(t, opt, `DELETE FROM mayfly.units WHERE unit <> 'test_thing.a[2]'`)
+	execute(t, opt, `UPDATE mayfly.units SET version = gen_random_uuid()`)
 	end := func(hashes state.BlockHashes, full bool, want string) {
 		t.Helper()
 		moment := momentOf(t, opt)
