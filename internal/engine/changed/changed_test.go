@@ -95,7 +95,13 @@ func TestPlan(t *testing.T) {
 		{"an altered object", ledger{due: []string{"t.a"}, altered: []string{"t.a"}}, `t.a / t.b t.many[0] t.many[1] / ephemeral.t.e module.m["x"].t.i module.m["y"].t.i / gone t.a t.b t.many ephemeral.t.e module.m["x"].t.i module.m["y"].t.i`},
 		{"altered objects", ledger{due: []string{"t.a"}, altered: []string{"t.a", "t.b", `module.m["x"].t.i`, "t.c"}}, `t.a / t.b t.many[0] t.many[1] / t.c ephemeral.t.e module.m["x"].t.i module.m["y"].t.i / t.user / late check.c output.o output.p gone t.a t.b t.c t.many t.user ephemeral.t.e module.m["x"].t.i module.m["y"].t.i`},
 		{"a block", ledger{blocks: []string{"resource.t.b"}}, "t.b / ephemeral.t.e / gone t.b ephemeral.t.e"},
-		{"a block with units that are gone", ledger{blocks: []string{"resource.t.many"}, records: with([]string{"t.many[2]", "resource.t.many", "t.a"}, []string{"t.gone", "resource.t.gone"})}, "t.many[0] t.many[1] / ephemeral.t.e / gone t.many ephemeral.t.e"},
+		{"a block with units that are gone", ledger{blocks: []string{"resource.t.many"}, records: with([]string{"t.many[2]", "resource.t.many", "t.a"}, []string{"t.gone", "resource.t.gone"}, []string{"t.c", "resource.t.c", "t.many[2]"})}, "t.many[0] t.many[1] / t.c ephemeral.t.e / gone t.c t.many ephemeral.t.e"},
+		{"records of a block can't be read", ledger{blocks: []string{"resource.t.b"}, fails: "records"}, "error: Lost."},
+		{"a repetition in one of two modules", ledger{due: []string{`repetition module.m["x"].t.j`}, records: with([]string{`module.m["y"].t.j[1]`, "module.m.resource.t.j"}, []string{"t.c", "resource.t.c", `module.m["y"].t.j[1]`})}, `ephemeral.t.e module.m["x"].t.j[0] / gone ephemeral.t.e module.m["x"].t.j`},
+		{"a call beside an instance without a record", ledger{due: []string{"repetition module.m", "t.many[1]"}, records: without("t.many[1]")}, "/ t.many[1] / ephemeral.t.e / t.user / late output.p gone t.many t.user ephemeral.t.e"},
+		{"a call with instances that are due", ledger{due: []string{"repetition module.m", `module.m["y"].t.i`, `module.m["y"].t.j[0]`}, records: without(`module.m["y"].t.i`, `module.m["y"].t.j[0]`)}, `/ ephemeral.t.e module.m["y"].t.i module.m["y"].t.j[0] / t.user / late output.p gone t.user ephemeral.t.e module.m["y"].t.i module.m["y"].t.j`},
+		{"values of two modules", ledger{due: []string{`check module.m["x"].output.o`, "output o"}}, `ephemeral.t.e / late output.o module.m["x"].output.o gone ephemeral.t.e`},
+		{"a new module instance, and values of another one", ledger{due: []string{`check module.m["x"].var.v`}, blocks: []string{"module.m"}, records: without(`module.m["y"].t.i`, `module.m["y"].t.j[0]`)}, `/ ephemeral.t.e module.m["y"].t.i module.m["y"].t.j[0] / t.user / late output.p module.m["x"].var.v module.m["y"].check.c module.m["y"].output.o module.m["y"].output.p module.m["y"].var.v gone t.user ephemeral.t.e module.m["y"].t.i module.m["y"].t.j`},
 		{"a block that is gone", ledger{blocks: []string{"resource.t.gone"}, records: with([]string{"t.gone", "resource.t.gone"}, []string{"t.d", "resource.t.b", "t.gone"})}, "ephemeral.t.e / gone t.d t.gone ephemeral.t.e"},
 		{"readers of one that is gone", ledger{blocks: []string{"resource.t.gone"}, records: with([]string{"t.gone", "resource.t.gone"}, []string{"t.more", "resource.t.more", "t.gone"}, []string{"t.c", "resource.t.c", "t.more"})}, "t.c ephemeral.t.e / gone t.c t.gone t.more ephemeral.t.e"},
 		{"an instance that goes", ledger{due: []string{"t.many[2]"}, records: with([]string{"t.many[2]", "resource.t.many", "t.a"}, []string{"t.c", "resource.t.c", "all t.many"})}, "/ t.c ephemeral.t.e / gone t.c t.many ephemeral.t.e"},
@@ -191,6 +197,88 @@ func TestReadsGone(t *testing.T) {
 	p.plan()
 	if !slices.Contains(p.read, `module.m["z"].t.i`) {
 		t.Errorf("got %q read, want also the object that is gone", p.read)
+	}
+}
+
+// TestReadsOfReaders reads the objects of readers that are found later.
+func TestReadsOfReaders(t *testing.T) {
+	p := newPlanning(t, &ledger{due: []string{"t.a"}, altered: []string{"t.a"}, records: settled}, root, inner)
+	p.plan()
+	if !slices.Contains(p.read, "t.b") || !slices.Contains(p.read, "t.many[1]") {
+		t.Errorf("got %q read, want also the readers of the altered object", p.read)
+	}
+}
+
+// TestAsksForNothing asks for no records if nothing is due, and for the resource of an instance that is gone.
+func TestAsksForNothing(t *testing.T) {
+	p := newPlanning(t, &ledger{records: settled}, root, inner)
+	if p.plan(); p.asked != 0 {
+		t.Errorf("got %d queries for records, want none", p.asked)
+	}
+	p = newPlanning(t, &ledger{due: []string{"t.many[2]"}, records: settled}, root, inner)
+	if p.plan(); !slices.Contains(p.resources, "t.many") {
+		t.Errorf("got the resources %v, want also the one of the instance that is gone", p.resources)
+	}
+}
+
+// TestValues evaluates values that are due, and finds the errors in them.
+func TestValues(t *testing.T) {
+	const faulty = `
+variable "v" {
+  validation {
+    condition     = var.v == ""
+    error_message = "Variable."
+  }
+}
+locals { x = [1][length] }
+locals { length = 5 }
+output "o" {
+  value = 1
+  precondition {
+    condition     = var.v == ""
+    error_message = "Output."
+  }
+}
+`
+	const call = "module \"m\" {\n  source = \"./m\"\n  v      = \"v\"\n}\n"
+	for due, want := range map[string]string{
+		"output p":                "",
+		"check module.m.var.v":    "Variable.",
+		"check module.m.output.o": "Output.",
+		"values module.m":         "Invalid index",
+	} {
+		p := newPlanning(t, &ledger{due: []string{due}}, call, strings.Replace(faulty, "[length]", "[local.length]", 1))
+		p.plan()
+		got := ""
+		for _, d := range p.run.Diags.List() {
+			got += d.Summary + ": " + d.Detail + " "
+		}
+		if !p.ok || !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("%s: got %q and ok=%v, want %q", due, got, p.ok, want)
+		}
+	}
+}
+
+// TestErrors ends a plan when the instances of a resource are not known.
+func TestErrors(t *testing.T) {
+	p := newPlanning(t, &ledger{due: []string{"t.bad[0]"}, records: settled}, root+"locals { five = 5 }\nresource \"t\" \"bad\" { count = [1][local.five] }\n", inner)
+	if p.plan(); p.ok || !p.run.Diags.HasErrors() || len(p.planned) > 0 {
+		t.Errorf("got %v planned, ok=%v and %v, want nothing but an error", p.planned, p.ok, p.run.Diags.List())
+	}
+}
+
+// TestSubjects reads the keys of records.
+func TestSubjects(t *testing.T) {
+	for key, want := range map[string]state.Subject{
+		"t.a":                            {Kind: state.OneInstance, Addr: "t.a"},
+		`t.a["x y within z everywhere"]`: {Kind: state.OneInstance, Addr: `t.a["x y within z everywhere"]`},
+		"all t.a":                        {Kind: state.AllInstances, Addr: "t.a"},
+		"all module.m.t.a everywhere":    {Kind: state.AllWithin, Addr: "module.m.t.a"},
+		"all t.a within module.m[\"x\"]": {Kind: state.AllWithin, Addr: "t.a", Within: `module.m["x"]`},
+	} {
+		if got := subjects([]string{key, "output o"}); !slices.Equal(got, []state.Subject{want}) {
+			t.Errorf("%s: got %+v, want %+v", key, got, want)
+		}
 	}
 }
 

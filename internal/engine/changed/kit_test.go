@@ -63,11 +63,15 @@ type planning struct {
 	gone    []string
 	joins   string // an instance that planning finds to have work
 	ok      bool
+
+	asked     int      // for records
+	resources []string // that were queued
 }
 
 var errLost = errors.New("lost")
 
 func (p *planning) records(_ context.Context, q state.RecordQuery) (out []state.Record, _ error) {
+	p.asked++
 	if p.l.fails == "records" {
 		return nil, errLost
 	}
@@ -103,10 +107,15 @@ func (p *planning) fetch(_ context.Context, part state.Part, keep func(addr.Inst
 }
 
 // Load implements Planner.
-func (p *planning) Load(*state.State) {}
+func (p *planning) Load(found *state.State) {
+	if found == nil {
+		p.t.Error("got no state to load, want the objects that were read")
+	}
+}
 
 // Resource implements Planner.
 func (p *planning) Resource(r *eval.Resource) {
+	p.resources = append(p.resources, r.Addr().String())
 	if p.joins != "" {
 		p.w.Join(instance(p.t, p.joins))
 		p.joins = ""

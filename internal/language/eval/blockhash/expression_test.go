@@ -50,6 +50,7 @@ func TestExpressions(t *testing.T) {
 		{`true ? false ? 1 : 2 : 3`, `true ? false : 1 ? 2 : 3`, false},
 		{`[for x in local.b : x]`, `[for y in local.b : y]`, false},
 		{`[for x in local.b : x]`, `[for x, y in local.b : x]`, false},
+		{`[for x in local.b : x]`, `[for k, x in local.b : x]`, false},
 		{`[for x in local.b : x]`, `[for x in local.b : x if true]`, false},
 		{`{ for x in local.b : x => x }`, `{ for x in local.b : x => x... }`, false},
 		{`[for x in local.b : { a = x }]`, `[for x in local.b : { b = x }]`, false},
