@@ -133,7 +133,7 @@ var engineRules = map[string]rule{
 		why: "what a run relies on follows from read-sets alone: no value or provider can matter",
 	},
 	"engine/turn": {
-		may: []string{"addr", "base/future", "diag", "language/eval", "plan", "state", "values/value"}, pure: true, modules: none,
+		may: []string{"addr", "base/future", "diag", "language/eval", "language/eval/blocks", "plan", "state", "values/value"}, pure: true, modules: none,
 		why: "the values at the end of a run follow from its plan and the objects: no provider or store can matter",
 	},
 	"engine/computed": {

@@ -33,7 +33,7 @@ func (a *applier) newApplyRun(w *walk, result results, forgetful bool) *eval.Run
 
 // takeTurn evaluates outputs and checks from the objects that all runs have left.
 func (a *applier) takeTurn() {
-	err := turn.Take(a.ctx, a.req.State, a.run, a.req.Plan, func(objects *turn.Objects) *eval.Run {
+	err := turn.Take(a.ctx, a.req.State, a.run, a.req.Config, a.req.Plan, func(objects *turn.Objects) *eval.Run {
 		return a.fork(func(w *walk) *eval.Run {
 			return a.newApplyRun(w, func(t *future.Task, in *eval.Instance) cty.Value { return w.recorded(t, objects.Of(in.Addr()), in) }, false)
 		}).run

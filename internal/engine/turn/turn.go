@@ -2,8 +2,8 @@
 // have left: each run evaluates the ones behind which it has changed an object. So runs that change objects
 // behind the same output need not exclude each other.
 //
-// It may import addr, diag, future, eval, value, plan and state. It must not know providers, or how a state
-// is stored.
+// It may import addr, diag, future, blocks, eval, value, plan and state. It must not know providers, or how a
+// state is stored.
 package turn
 
 import (
@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -49,12 +50,13 @@ func Possible(run *eval.Run, p *plan.Plan) map[state.Subject]bool {
 type due struct {
 	outputs  []string
 	checks   map[string][]string // the objects of blocks
+	leftOut  []state.CheckResult // that are not evaluated, and unknown from now on
 	subjects []state.Subject     // that they are evaluated from
 }
 
 // find returns the outputs and checks behind which a plan changes an object.
-func find(run *eval.Run, p *plan.Plan) *due {
-	d := &due{checks: map[string][]string{}}
+func find(run *eval.Run, cfg *blocks.Config, p *plan.Plan) *due {
+	d := &due{checks: map[string][]string{}, leftOut: leftOut(cfg, p)}
 	altered, possible, t := p.Altered(), Possible(run, p), &future.Task{}
 	for _, c := range p.Outputs {
 		if !possible[state.Subject{Kind: state.OneOutput, Addr: c.Name}] {
@@ -124,10 +126,13 @@ func (o *Objects) has(d plan.Dep) bool {
 // Take has a run store the outputs and checks behind which its plan has changed an object, evaluated from the
 // objects that all runs have left. with starts the walk that evaluates them from such objects. It may have to
 // be done several times; problems of the last time are reported to applied, the walk of the apply.
-func Take(ctx context.Context, r state.Run, applied *eval.Run, p *plan.Plan, with func(*Objects) *eval.Run) error {
+func Take(ctx context.Context, r state.Run, applied *eval.Run, cfg *blocks.Config, p *plan.Plan, with func(*Objects) *eval.Run) error {
 	turner, is := r.(state.Turner)
-	d := find(applied, p)
-	if !is || len(d.outputs)+len(d.checks) == 0 {
+	if !is {
+		return nil
+	}
+	d := find(applied, cfg, p)
+	if len(d.outputs)+len(d.checks)+len(d.leftOut) == 0 {
 		return nil
 	}
 	asked := map[state.Subject]bool{}
@@ -154,7 +159,7 @@ func Take(ctx context.Context, r state.Run, applied *eval.Run, p *plan.Plan, wit
 // evaluate evaluates everything that is due. A value that cannot be evaluated stays as it is: a run that is
 // about to make an object which is not there yet evaluates it as well.
 func (d *due) evaluate(run *eval.Run) state.Evaluated {
-	out, t := state.Evaluated{Outputs: map[string]*state.Output{}}, &future.Task{}
+	out, t := state.Evaluated{Outputs: map[string]*state.Output{}, Checks: slices.Clone(d.leftOut)}, &future.Task{}
 	for _, name := range d.outputs {
 		o := run.Root.Output(name)
 		run.Guard(o.Addr(), func() {

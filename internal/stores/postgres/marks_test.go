@@ -159,6 +159,19 @@ func TestMarks(t *testing.T) {
 			r.end()
 		}, "", chained},
 		"steps of all": {func(t *testing.T, opt postgres.Options) { settle(t, opt, "second", 0, 1, 2) }, "", chained},
+		"a step that is evaluated from something else": {func(t *testing.T, opt postgres.Options) {
+			r := planned(t, opt, "second", []int{2}, 0)
+			r.begin()
+			r.commit(outcome(t, 2, "first", true, 0))
+			r.end()
+			settle(t, opt, "third", 0)
+		}, "test_thing.a[1] input\ntest_thing.a[2] input", strings.ReplaceAll(chained, "1 test_thing.a[1]", "1 test_thing.a[0]")},
+		"steps in one batch": {func(t *testing.T, opt postgres.Options) {
+			r := planned(t, opt, "second", []int{0, 1})
+			r.begin()
+			r.commit(outcome(t, 0, "second", true), outcome(t, 1, "second", true, 0))
+			r.end()
+		}, "test_thing.a[2] input", chained},
 		"a step that is not settled": {func(t *testing.T, opt postgres.Options) {
 			r := planned(t, opt, "second", []int{1}, 0)
 			r.begin()

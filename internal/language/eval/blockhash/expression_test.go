@@ -50,6 +50,7 @@ func TestExpressions(t *testing.T) {
 		{`true ? false ? 1 : 2 : 3`, `true ? false : 1 ? 2 : 3`, false},
 		{`[for x in local.b : x]`, `[for y in local.b : y]`, false},
 		{`[for x in local.b : x]`, `[for x, y in local.b : x]`, false},
+		{`[for x in local.b : x]`, `[for k, x in local.b : x]`, false},
 		{`[for x in local.b : x]`, `[for x in local.b : x if true]`, false},
 		{`{ for x in local.b : x => x }`, `{ for x in local.b : x => x... }`, false},
 		{`[for x in local.b : { a = x }]`, `[for x in local.b : { b = x }]`, false},
@@ -60,6 +61,46 @@ func TestExpressions(t *testing.T) {
 	} {
 		if got := hashOf(c.one) == hashOf(c.other); got != c.same {
 			t.Errorf("%s and %s: got the same hash %v, want %v", c.one, c.other, got, c.same)
+		}
+	}
+}
+
+// TestExpressionsInJSON lists expressions of JSON syntax that are alike, and whether they have the same hash.
+func TestExpressionsInJSON(t *testing.T) {
+	hashOf := func(expr string) (Hash, bool) {
+		s := newSetting(t, "-- main.tf.json --\n{\"locals\": {\"a\": \"a\", \"b\": [\"b\"], \"v\": "+expr+"}}\n")
+		set, cfg := s.both(t)
+		return set.Block(cfg.Modules[addr.RootModule].Locals["v"])
+	}
+	for _, c := range []struct {
+		one, other string
+		same       bool
+	}{
+		{`"${local.a}"`, `"${ local.a }"`, true},
+		{`"${local.a}"`, `"local.a"`, false},
+		{`["${local.a}"]`, `[ "${ local.a }" ]`, true},
+		{`["${local.a}"]`, `["${local.b}"]`, false},
+		{`{"k": "${local.a}"}`, `{ "k": "${ local.a }" }`, true},
+		{`{"k": "${local.a}"}`, `{"l": "${local.a}"}`, false},
+		{`{"k": "${local.a}"}`, `{"k": "${local.b}"}`, false},
+		{`[["a"], "b"]`, `[["a", "b"]]`, false},
+		{`{"a": {"b": "c"}, "d": "e"}`, `{"a": {"b": "c", "d": "e"}}`, false},
+		{`["a", "b"]`, `{"a": "b"}`, false},
+		{`true`, `false`, false},
+		{`true`, `"true"`, false},
+		{`1`, `1.0`, true},
+		{`null`, `"null"`, false},
+		{`"%{ if"`, `"%{ if"`, true},
+	} {
+		one, _ := hashOf(c.one)
+		other, _ := hashOf(c.other)
+		if got := one == other; got != c.same {
+			t.Errorf("%s and %s: got the same hash %v, want %v", c.one, c.other, got, c.same)
+		}
+	}
+	for expr, want := range map[string]bool{`["${timestamp()}", true]`: false, `[true, "${timestamp()}"]`: false, `{"k": "${timestamp()}", "l": null}`: false, `[true]`: true} {
+		if _, known := hashOf(expr); known != want {
+			t.Errorf("%s: got a known hash %v, want %v", expr, known, want)
 		}
 	}
 }

@@ -41,6 +41,7 @@ variable "ephemeral" {
 locals {
   all  = [var.given, var.default, module.m.out]
   file = sensitive(file("secret.txt"))
+  next = [sensitive("next"), file("public.txt")]
   tpl  = sensitive("${trimspace(templatefile("secret.txt", {}))}!")
 }
 resource "sim_thing" "a" {
@@ -67,6 +68,8 @@ output "out" {
 }
 -- secret.txt --
 `+canary+`-11
+-- public.txt --
+public
 `)
 	s.vars = map[string]cty.Value{"given": cty.StringVal(canary + "-1"), "ephemeral": cty.StringVal(canary + "-12")}
 	var all bytes.Buffer

@@ -128,7 +128,7 @@ func standing(r store.ActiveRun) string {
 	case r.Status == store.RunWaits:
 		return "waits for its claims since " + when(r.Began)
 	case r.Status == store.RunLapsed && len(r.Operations) == 0:
-		return "began at " + when(r.Began) + ", no sign of life; its claims have lapsed at " + when(r.LeaseUntil) + " and are free"
+		return "began at " + when(r.Began) + ", no sign of life; its claims have lapsed at " + when(r.LeaseUntil) + " and are free: nothing has to be done"
 	case r.Status == store.RunLapsed:
 		return "began at " + when(r.Began) + ", no sign of life; its lease has lapsed at " + when(r.LeaseUntil)
 	}

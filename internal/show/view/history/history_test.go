@@ -106,7 +106,7 @@ bob (apply), run b, began at 2030-01-02 03:04:05, no sign of life; its lease has
   does not run any more, free them:
     mayfly force-unlock b
 
-carol (apply), run c, began at 2030-01-02 03:04:05, no sign of life; its claims have lapsed at 2030-01-02 03:06:05 and are free
+carol (apply), run c, began at 2030-01-02 03:04:05, no sign of life; its claims have lapsed at 2030-01-02 03:06:05 and are free: nothing has to be done
 
 dave (apply), run d, waits for its claims since 2030-01-02 03:04:05
 `
