@@ -72,11 +72,8 @@ func (m *manager) take(ctx context.Context, scope *state.Scope, info store.LockI
 	}
 	var found []conflict
 	err = m.store.again(ctx, nil, func(t *tx) (err error) {
-		if found, err = m.claimIn(t, c, scope, string(text), wait); err != nil || len(found) > 0 {
-			return err
-		}
-		if c.found, err = m.fold(t, c); err == nil {
-			_, err = t.one(`SELECT serial FROM mayfly.workspaces WHERE id = $1`, []any{c.workspace}, &c.serial)
+		if found, err = m.claimIn(t, c, scope, string(text), wait); err == nil && len(found) == 0 {
+			c.found, err = m.fold(t, c)
 		}
 		return err
 	})
@@ -121,56 +118,81 @@ func (m *manager) candidate(info store.LockInfo) (*claim, error) {
 	return &claim{Store: m.store, run: id.String(), info: info}, nil
 }
 
+// standing describes a run and its workspace behind the gate.
+type standing struct {
+	fresh  bool   // there is no state yet
+	status string // of the run itself; "" if it has no row
+	ticket int64  // of the run itself
+	lapsed bool   // some runs have to be reaped
+}
+
+// standing reads the standing of a run. The gate is held.
+func (c *claim) standing(t *tx) (s standing, err error) {
+	_, err = t.one(`SELECT w.document = '', COALESCE(own.state, ''), COALESCE(own.ticket, $3), EXISTS (SELECT 1 FROM mayfly.runs r WHERE r.workspace = w.id AND r.folded_by IS NULL
+			AND (r.state IN ('claimed', 'waiting') AND r.lease_until <= clock_timestamp() OR r.state = 'lapsed' AND EXISTS (SELECT 1 FROM mayfly.claims c WHERE c.run = r.id)))
+		FROM mayfly.workspaces w LEFT JOIN mayfly.runs own ON own.id = $2 WHERE w.id = $1`, []any{c.workspace, c.run, int64(noTicket)}, &s.fresh, &s.status, &s.ticket, &s.lapsed)
+	return s, err
+}
+
 // claimIn claims a scope for a run, or returns the claims of others that are in the way. All of it is one
 // transaction behind the gate.
 func (m *manager) claimIn(t *tx, c *claim, scope *state.Scope, text string, wait bool) ([]conflict, error) {
-	if _, err := t.exec(`INSERT INTO mayfly.workspaces (name) VALUES ($1) ON CONFLICT DO NOTHING`, m.name); err != nil {
-		return nil, err
-	}
 	var err error
-	if c.workspace, err = t.gate(m.name); err != nil {
+	if c.workspace, err = t.gate(m.name); err == nil && c.workspace == 0 {
+		if _, err = t.exec(`INSERT INTO mayfly.workspaces (name) VALUES ($1) ON CONFLICT DO NOTHING`, m.name); err == nil {
+			c.workspace, err = t.gate(m.name)
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
-	var status string
-	var ticket int64
-	if _, err = t.one(`SELECT state, ticket FROM mayfly.runs WHERE id = $1`, []any{c.run}, &status, &ticket); err != nil {
+	own, err := c.standing(t)
+	if err != nil {
 		return nil, err
 	}
-	if status != "claimed" { // else the answer to this very request was lost
-		wanted := scope.Claims
-		if err = m.reap(t, c.workspace); err == nil {
-			wanted, err = t.widened(c.workspace, wanted)
-		}
-		if err != nil {
+	if own.status == "claimed" { // the answer to this very request was lost
+		return nil, c.readKeys(t)
+	}
+	if own.lapsed {
+		if err = m.reap(t, c.workspace); err != nil {
 			return nil, err
 		}
-		if status == "" {
-			ticket = noTicket
+	}
+	wanted := scope.Claims
+	if own.fresh { // two runs must not make two states
+		wanted = wholeState.Claims
+	}
+	found, err := t.conflicts(c, own.ticket, keysOf(wanted), conflictsShown)
+	if err == nil && len(found) > 0 {
+		if wait {
+			err = t.enter(c, own, "waiting", waitingLease, text, keysOf(wanted), nil)
+		} else if own.status == "waiting" {
+			_, err = t.exec(`DELETE FROM mayfly.runs WHERE id = $1 AND state = 'waiting'`, c.run)
 		}
-		found, err := t.conflicts(c, ticket, keysOf(wanted), conflictsShown)
-		if err == nil && len(found) > 0 {
-			if wait {
-				err = t.enter(c, "waiting", waitingLease, text, keysOf(wanted), nil)
-			} else if status == "waiting" {
-				_, err = t.exec(`DELETE FROM mayfly.runs WHERE id = $1 AND state = 'waiting'`, c.run)
-			}
-			return found, err
-		}
-		if err == nil {
-			wanted, err = t.withOptional(c, ticket, wanted, scope.Optional)
-		}
-		if err == nil {
-			err = t.enter(c, "claimed", m.store.opt.Lease, text, keysOf(wanted), unitsOf(scope))
-		}
-		if err == nil {
-			err = unhash(t, c, wanted)
-		}
-		if err != nil {
-			return nil, err
-		}
+		return found, err
+	}
+	if err == nil {
+		wanted, err = t.withOptional(c, own.ticket, wanted, scope.Optional)
+	}
+	if err == nil {
+		err = t.enter(c, own, "claimed", m.store.opt.Lease, text, keysOf(wanted), unitsOf(scope))
+	}
+	if err == nil {
+		err = unhash(t, c, wanted)
 	}
 	c.keys = map[string]struct{}{}
-	return nil, t.rows(func(scan func(...any) error) error {
+	for s, mode := range wanted {
+		if mode == state.Exclusive {
+			c.keys[s.Key()] = struct{}{}
+		}
+	}
+	return nil, err
+}
+
+// readKeys reads the exclusive claims of a run.
+func (c *claim) readKeys(t *tx) error {
+	c.keys = map[string]struct{}{}
+	return t.rows(func(scan func(...any) error) error {
 		var key string
 		err := scan(&key)
 		c.keys[key] = struct{}{}
@@ -178,36 +200,25 @@ func (m *manager) claimIn(t *tx, c *claim, scope *state.Scope, text string, wait
 	}, `SELECT key FROM mayfly.claims WHERE run = $1 AND mode = 'x'`, c.run)
 }
 
-// widened returns the claims of a run, which are those on the whole state if there is none yet: two runs must
-// not make two states.
-func (t *tx) widened(workspace int64, wanted state.Claims) (state.Claims, error) {
-	fresh := false
-	_, err := t.one(`SELECT document = '' FROM mayfly.workspaces WHERE id = $1`, []any{workspace}, &fresh)
-	if err == nil && fresh {
-		return wholeState.Claims, nil
-	}
-	return wanted, err
-}
-
 // waitingLease is how long a run that waits for claims keeps its place without asking again.
 const waitingLease = 15 * time.Second
 
 // enter notes the run with its claims, in place of those for which it has waited, and marks units.
-func (t *tx) enter(c *claim, status string, lease time.Duration, text string, keys claimKeys, units []string) error {
-	_, err := t.exec(`INSERT INTO mayfly.runs (id, workspace, state, info, lease_until) VALUES ($1, $2, $3, $4, clock_timestamp() + $5 * interval '1 microsecond')
-		ON CONFLICT (id) DO UPDATE SET state = excluded.state, lease_until = excluded.lease_until`, c.run, c.workspace, status, text, lease.Microseconds())
-	if err == nil {
-		_, err = t.exec(`DELETE FROM mayfly.claims WHERE run = $1`, c.run)
-	}
-	if err == nil {
-		statement := `INSERT INTO mayfly.claims (workspace, key, run, mode) SELECT $1, k.key, $2, k.mode::"char" FROM unnest($3::text[], $4::text[]) k(key, mode)`
-		args := []any{c.workspace, c.run, pq.StringArray(keys.keys), pq.StringArray(keys.modes)}
-		if len(units) > 0 {
-			statement = `WITH marked AS (INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT $1, u, 'object', $2 FROM unnest($5::text[]) u ON CONFLICT DO NOTHING) ` + statement
-			args = append(args, pq.StringArray(units))
+func (t *tx) enter(c *claim, own standing, status string, lease time.Duration, text string, keys claimKeys, units []string) error {
+	if own.status != "" {
+		if _, err := t.exec(`DELETE FROM mayfly.claims WHERE run = $1`, c.run); err != nil {
+			return err
 		}
-		_, err = t.exec(statement, args...)
 	}
+	statement := `WITH noted AS (INSERT INTO mayfly.runs (id, workspace, state, info, lease_until) VALUES ($2, $1, $5, $6, clock_timestamp() + $7 * interval '1 microsecond')
+		ON CONFLICT (id) DO UPDATE SET state = excluded.state, lease_until = excluded.lease_until),`
+	args := []any{c.workspace, c.run, pq.StringArray(keys.keys), pq.StringArray(keys.modes), status, text, lease.Microseconds()}
+	if len(units) > 0 {
+		statement += ` marked AS (INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT $1, u, 'object', $2 FROM unnest($8::text[]) u ON CONFLICT DO NOTHING),`
+		args = append(args, pq.StringArray(units))
+	}
+	_, err := t.exec(statement+` wanted AS (SELECT * FROM unnest($3::text[], $4::text[]) k(key, mode))
+		INSERT INTO mayfly.claims (workspace, key, run, mode) SELECT $1, key, $2, mode::"char" FROM wanted`, args...)
 	return err
 }
 

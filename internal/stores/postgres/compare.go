@@ -215,6 +215,9 @@ func (x *comparison) differences() (stale []store.StaleRow, given []string, err 
 			given = append(given, s.Key())
 		}
 	}
+	if len(differ) == 0 {
+		return nil, given, nil
+	}
 	writers, err := x.runs()
 	for d, change := range differ {
 		if d.row.Unrecorded != "" && x.changed[d.row.Address] {

@@ -50,13 +50,14 @@ func TestCosts(t *testing.T) {
 		return err
 	})
 	r.scope = scopeOf(r.base, []int{0, 1, 2}, 3)
-	trips("claim and compare", 34, func() error { return r.claim(0) })
+	trips("claim and compare", 21, func() error { return r.claim(0) })
 	trips("begin", 6, func() (err error) {
 		r.Run, err = r.BeginRun(t.Context(), r.base, "1.0.0")
 		return err
 	})
 	trips("a step", 2, func() error { return r.update(0) })
-	trips("a step", 2, func() error { return r.update(1) })
+	trips("a step, with the statement prepared", 3, func() error { return r.update(1) })
+	trips("a step", 2, func() error { return r.update(2) })
 	trips("end", 16, func() error {
 		_, err := r.End(t.Context())
 		return err

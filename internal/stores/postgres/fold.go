@@ -6,13 +6,15 @@ import (
 	"context"
 	"database/sql"
 
+	"github.com/lib/pq"
+
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 // fold adds the changes of runs that have no claims any more to the serial, and returns the traces of those
 // that did not end as they should. Runs that this one has folded before count again: the answer may have been
-// lost. The gate is held.
+// lost. It sets the serial of the stored state. The gate is held.
 func (m *manager) fold(t *tx, c *claim) (*store.Recovered, error) {
 	type left struct {
 		id, state string
@@ -27,10 +29,11 @@ func (m *manager) fold(t *tx, c *claim) (*store.Recovered, error) {
 		return err
 	}, `SELECT id, state, commits, folded_by FROM mayfly.runs r WHERE workspace = $1 AND id <> $2 AND (folded_by IS NULL OR folded_by = $2)
 		AND state NOT IN ('waiting', 'claimed') AND NOT EXISTS (SELECT 1 FROM mayfly.claims c WHERE c.run = r.id) ORDER BY began`, c.workspace, c.run)
-	all, some := &store.Recovered{Path: m.path(), Saved: true}, false
+	all, some, commits := &store.Recovered{Path: m.path(), Saved: true}, false, 0
+	var folded []string
 	for _, l := range runs {
-		if err == nil && !l.folded.Valid && l.commits > 0 {
-			_, err = t.exec(`UPDATE mayfly.workspaces SET serial = serial + $2 WHERE id = $1`, c.workspace, l.commits)
+		if folded = append(folded, l.id); !l.folded.Valid {
+			commits += l.commits
 		}
 		if err == nil && l.state != "ended" {
 			all.Changes, some = all.Changes+l.commits, true
@@ -41,9 +44,10 @@ func (m *manager) fold(t *tx, c *claim) (*store.Recovered, error) {
 		if err == nil && l.state != "ended" {
 			all.Open, err = t.openings(all.Open, l.id)
 		}
-		if err == nil {
-			_, err = t.exec(`UPDATE mayfly.runs SET folded_by = $2 WHERE id = $1`, l.id, c.run)
-		}
+	}
+	if err == nil {
+		_, err = t.one(`WITH folded AS (UPDATE mayfly.runs SET folded_by = $2 WHERE id = ANY($3::uuid[])) UPDATE mayfly.workspaces SET serial = serial + $4 WHERE id = $1 RETURNING serial`,
+			[]any{c.workspace, c.run, pq.StringArray(folded), commits}, &c.serial)
 	}
 	if !some {
 		all = nil

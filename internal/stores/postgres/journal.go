@@ -209,7 +209,15 @@ func (j *journal) send(b *batch) error {
 			return err
 		}
 		var fresh, alive bool
-		err = db.QueryRowContext(ctx, j.in(record), args...).Scan(&fresh, &b.kept, &alive)
+		query := func() *sql.Row { return db.QueryRowContext(ctx, j.in(record), args...) }
+		if j.sent > unprepared {
+			prepared, err := j.prepared(ctx, db)
+			if err != nil {
+				return err
+			}
+			query = func() *sql.Row { return prepared.QueryRowContext(ctx, args...) }
+		}
+		err = query().Scan(&fresh, &b.kept, &alive)
 		if err == nil && !fresh { // the first attempt, which this one may have waited for, has decided
 			err = db.QueryRowContext(ctx, j.in(`SELECT EXISTS (SELECT 1 FROM mayfly.late WHERE run = $1 AND batch = $2)`), j.run, j.sent).Scan(&b.kept)
 		}
@@ -219,6 +227,23 @@ func (j *journal) send(b *batch) error {
 		b.late = !alive
 		return err
 	})
+}
+
+// unprepared is how many batches of a run are sent before the statement is prepared, in a round trip of its
+// own. After five more, the server plans it no more, which takes ten times as long as carrying it out.
+const unprepared = 2
+
+// prepared returns the prepared statement for batches. It belongs to no session: where there is another one,
+// it is prepared there as well.
+func (s *Store) prepared(ctx context.Context, db *sql.DB) (*sql.Stmt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sent != nil {
+		return s.sent, nil
+	}
+	var err error
+	s.sent, err = db.PrepareContext(ctx, s.in(record))
+	return s.sent, err
 }
 
 // encoded returns the form of a document that a row has; nil for none.

@@ -55,6 +55,7 @@ type Store struct {
 	mu   sync.Mutex
 	pool *sql.DB             // nil before the first request
 	runs map[string]struct{} // that have claims through this store
+	sent *sql.Stmt           // the statement for batches; nil before it is prepared
 
 	sessions bool         // a pooler, if there is one, keeps them
 	clear    atomic.Int64 // how many rows were read that are not encrypted, although there is a cipher
