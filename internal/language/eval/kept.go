@@ -62,7 +62,7 @@ func resultOf[T any](o *Opened, evaluate func() T) *result[T] {
 	return r
 }
 
-// note adds the notes about a result to those of the evaluation with o that uses it.
+// note adds notes about a result to the notes about the evaluation with o that uses it.
 func (o *Opened) note(n notes) {
 	if o.hasStandIns() {
 		o.standIn.add(n.standIns)
