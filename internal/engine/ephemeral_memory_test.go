@@ -94,6 +94,16 @@ resource "sim_thing" "each" {
   secret_wo         = "${each.value.token}${module.each[each.key].token}"
   secret_wo_version = 1
 }
+module "pass" {
+  source = "./pass"
+  v      = local.each
+}
+resource "sim_thing" "index" {
+  for_each          = toset(["a", "b"])
+  name              = each.key
+  secret_wo         = "${local.each[each.key].token}${module.pass.typed[each.key].token}${values(sim_account.each)[0].token}${values(module.each)[1].token}"
+  secret_wo_version = 1
+}
 resource "sim_account" "unused" {
   name = "heapwatch-unused"
   lifecycle { ephemeral_attributes = [token] }
@@ -151,7 +161,7 @@ output "number" { value = fingerprint(sim_account.s.token) }
 output "none" { value = [for t in local.all : nonsensitive(ephemeralasnull(t))] }
 resource "sim_thing" "long" { # its answer takes the place of what the connection received last
   name = "long"
-  json = jsonencode([sim_thing.y.id, sim_thing.each["a"].id, sim_thing.each["b"].id, sim_account.unused.id, join("", [for i in range(1000) : "long"])])
+  json = jsonencode([sim_thing.y.id, sim_thing.each["a"].id, sim_thing.each["b"].id, sim_thing.index["a"].id, sim_thing.index["b"].id, sim_account.unused.id, join("", [for i in range(1000) : "long"])])
 }
 resource "sim_slow" "rest" {
   name         = "rest"
@@ -163,6 +173,15 @@ resource "sim_slow" "rest" {
 variable "v" { ephemeral = true }
 output "token" {
   value     = var.v.token
+  ephemeral = true
+}`)
+	w.file("pass/main.tf", prelude+`
+variable "v" {
+  type      = map(object({ token = string }))
+  ephemeral = true
+}
+output "typed" {
+  value     = var.v
   ephemeral = true
 }`)
 	w.file("m/main.tf", prelude+`

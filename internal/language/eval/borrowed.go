@@ -37,13 +37,13 @@ func borrow(in *Instance, o *Opened, object cty.Value, via *hcl.Range) cty.Value
 		o.noteLender(in.Resource)
 		return got
 	}
-	o.lacking = append(o.lacking, Need{in, via})
+	o.lack(in, via)
 	return object
 }
 
 // borrowAll returns the value of a repeated resource object with its computed values, if o has them of all
 // instances. all is the one in the run. Most readers of many instances need no computed value: nothing is
-// built for them.
+// built for them. For the others it is built once.
 func borrowAll(r *Resource, t *future.Task, o *Opened, all cty.Value, via *hcl.Range) cty.Value {
 	if o == nil || len(r.Block.Computed) == 0 || !borrows(r.Module.run) {
 		return all
@@ -52,16 +52,22 @@ func borrowAll(r *Resource, t *future.Task, o *Opened, all cty.Value, via *hcl.R
 		instances, _ := r.Instances(t)
 		return slices.DeleteFunc(instances, func(in *Instance) bool { return !lends(in, in.Value(t, via)) })
 	})
-	lacks := false
-	for _, in := range lenders {
-		if !o.Has(in) {
-			o.lacking, lacks = append(o.lacking, Need{in, via}), true
-		}
-	}
-	if lacks || len(lenders) == 0 {
+	if len(lenders) == 0 {
 		return all
 	}
-	return r.buildWhole(t, o, via) // which borrows from each
+	return r.kept.of(r.Module.run, o, form{}, func() cty.Value {
+		lacks := false
+		for _, in := range lenders {
+			if !o.Has(in) {
+				o.lack(in, via)
+				lacks = true
+			}
+		}
+		if lacks {
+			return all
+		}
+		return r.buildWhole(t, o, via) // which borrows from each
+	}).got
 }
 
 // borrow returns an element of the value of for_each with its computed values, if o has them, or with others
@@ -70,7 +76,7 @@ func (r *eachData) borrow(t *future.Task, o *Opened, got cty.Value) cty.Value {
 	if o == nil || len(value.MadeOf(got)) == 0 || !o.hasStandIns() && (!borrows(r.of.module.run) || got.IsWhollyKnown()) {
 		return got
 	}
-	if elem, ok := r.of.elementsWith(t, o).byKey[r.key]; ok {
+	if elem, ok := r.of.elementsWith(t, o)[r.key]; ok {
 		return elem
 	}
 	return got
@@ -92,6 +98,19 @@ func onlyComputedParts(v cty.Value) bool {
 		_, ephemeral := pm.Marks[value.Ephemeral]
 		return ephemeral && len(value.MadeOf(cty.True.WithMarks(pm.Marks))) == 0
 	})
+}
+
+// lacks reports whether got, a value in the run, may lack computed values that are to be in it with o.
+func (o *Opened) lacks(r *Run, got cty.Value) bool {
+	if o.hasStandIns() {
+		return len(value.MadeOf(got)) > 0
+	}
+	return o != nil && borrows(r) && !got.IsWhollyKnown()
+}
+
+// lacks reports whether got, the value in the run, may lack computed values that are to be in it with o.
+func (v *Value) lacks(o *Opened, got cty.Value) bool {
+	return (o.hasStandIns() || !v.block.Borrows.Empty()) && o.lacks(v.module.run, got)
 }
 
 // borrows reports whether got, the value in the run, may lack computed values.

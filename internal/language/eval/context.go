@@ -367,11 +367,8 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 		return cty.DynamicVal
 	}
 	if len(p.all) > 0 || e.form == blocks.Enabled {
-		if sel := outputSelOf(p.all); len(p.all) > 0 && (sel.names == "" || len(p.keys) == 0) && !call.mayOpen(sel) && !b.sc.opened.hasStandIns() {
-			shared := call.sharedValue(b, e, p, sel, via)
-			if b.sc.opened == nil || !borrows(b.run) || shared.IsWhollyKnown() {
-				return shared
-			}
+		if sel := outputSelOf(p.all); len(p.all) > 0 && (sel.names == "" || len(p.keys) == 0) && !call.mayOpen(sel) {
+			return call.sharedValue(b, e, p, sel, via)
 		}
 		return b.allChildren(call, e, p)
 	}

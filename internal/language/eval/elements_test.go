@@ -24,8 +24,8 @@ func (l *lenders) objectOf(in *Instance, token cty.Value) cty.Value {
 	for name, a := range in.Resource.Block.Schema.Block.Attributes {
 		attrs[name] = cty.NullVal(a.Type)
 	}
-	attrs["id"] = cty.StringVal(in.Key.Str())
-	attrs["token"] = token.Mark(value.Ephemeral).Mark(value.Computed{By: in.String() + ".token", Version: "v1-" + in.Key.Str(), ByPolicy: true, Past: l.past[in.Key.Str()]})
+	attrs["id"] = cty.StringVal(keyText(in.Key))
+	attrs["token"] = token.Mark(value.Ephemeral).Mark(value.Computed{By: in.String() + ".token", Version: "v1-" + keyText(in.Key), ByPolicy: true, Past: l.past[in.Key.Str()]})
 	attrs["rule"], attrs["zone"] = cty.ListValEmpty(cty.DynamicPseudoType), cty.SetValEmpty(cty.DynamicPseudoType)
 	return cty.ObjectVal(attrs)
 }
@@ -49,7 +49,7 @@ type lend struct {
 func (l *lend) Open(_ *future.Task, needs []Need) {
 	for _, n := range needs {
 		l.lent++
-		l.opened.Add(n.Instance, l.objectOf(n.Instance, cty.StringVal("token-"+n.Key.Str())))
+		l.opened.Add(n.Instance, l.objectOf(n.Instance, cty.StringVal("token-"+keyText(n.Key))))
 	}
 }
 
@@ -78,19 +78,9 @@ func passwords(t *testing.T, forEach, more string, n int) (texts map[string]stri
 	w := open(t, Applying, configOfTokens+more, size(n))
 	l := &lenders{world: w}
 	w.run.opt.Result = l.Result
-	users, ok := w.run.Root.resources[w.resource("sim_thing.user")].Instances(w.task)
-	if !ok {
+	texts = passwordsOf(l, w.run.Root.resources[w.resource("sim_thing.user")])
+	if len(texts) == 0 {
 		t.Fatalf("%s: got no instances, want them:\n%s", forEach, w.errors())
-	}
-	texts = map[string]string{}
-	for _, in := range users {
-		in.Prepare(w.task)
-		o := &lend{lenders: l}
-		o.opened = NewOpened(o)
-		v, diags := in.EvalBody(w.task, o.opened)
-		w.run.Report(diags)
-		v, _ = v.UnmarkDeep()
-		texts[in.Key.Str()] = show(v.GetAttr("password_wo"))
 	}
 	w.clean()
 	return texts, l.lent, w.run.Stats.Evaluations.Load()
@@ -190,7 +180,7 @@ resource "sim_thing" "inner" {
 			lend.opened = o
 		}
 		in.EvalBody(l.task, o)
-		return in.Resource.kept.byForm != nil
+		return in.Resource.elements.byForm != nil
 	}
 	user, inner := `sim_thing.user["k0"]`, `module.each["k1"].sim_thing.inner["k1"]`
 	if evaluate(user, nil) {
@@ -211,7 +201,7 @@ resource "sim_thing" "inner" {
 	}
 	DropLent(l.instance(`sim_only.a["k2"]`))
 	for _, address := range []string{inner, user} {
-		if in := l.instance(address); in.Resource.kept.byForm != nil {
+		if in := l.instance(address); in.Resource.elements.byForm != nil {
 			t.Errorf("%s: elements are kept after a value was dropped", address)
 		}
 		if evaluate(address, &lend{lenders: l}) {

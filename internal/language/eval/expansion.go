@@ -37,7 +37,7 @@ type expander struct {
 	// recorded, if not nil, returns the keys; the arguments are not evaluated then.
 	recorded func() []addr.Key
 	keys     future.Cell[*expansion]
-	kept     keptElements
+	elements kept[map[addr.Key]cty.Value] // of for_each, with computed values
 }
 
 // Form returns the form of repetition.

@@ -175,6 +175,7 @@ type aggregate struct {
 	deps     future.Cell[[]plan.Dep]
 	prepared future.Cell[bool]
 	value    future.Cell[cty.Value]
+	kept     kept[cty.Value] // the value with computed values
 }
 
 func (c *Call) aggregate(sel outputSel) *aggregate {
@@ -197,7 +198,8 @@ type Resource struct {
 	joined    future.Cell[bool]         // whether all is computed
 	all       atomic.Pointer[cty.Value] // see whole; nil once it is forgotten
 	lenders   future.Cell[[]*Instance]  // whose objects lack computed values in the run
-	lent      madeOfLent                // elements that are kept
+	kept      kept[cty.Value]           // the value of all instances, with computed values
+	lent      madeOfLent                // results that are kept
 	triggers  sync.Map                  // *lang.Ref to all instances, in replace_triggered_by → *future.Cell[bool]: whether a change of theirs triggers it
 	reads     future.Cell[*reads]
 	deps      future.Cell[[]plan.Dep]
@@ -258,7 +260,8 @@ type Value struct {
 	reads  future.Cell[*reads]
 	flat   future.Cell[*reads]
 	uses   future.Cell[[]Use]
-	guard  *guard // nil without conditions
+	kept   kept[cty.Value] // with computed values
+	guard  *guard          // nil without conditions
 
 	circular atomic.Bool // set while it is computed, if it depends on itself
 }

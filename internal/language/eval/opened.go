@@ -18,12 +18,13 @@ import (
 // computed from them. Evaluation reads it and notes in it which instances it lacks; their objects are unknown
 // until the opener adds them. An Opened belongs to one task.
 type Opened struct {
-	values  map[*Value]cty.Value
+	values  map[*Value]*result[cty.Value]
 	objects map[*Instance]cty.Value
-	lacking []Need // by the evaluation under way
+	lacking []Need      // by the evaluation under way
+	partial map[any]any // the results in it that lack something, by their kept
 	opener  Opener
-	standIn *standIns              // makes values that stand in for computed ones; nil for none
-	lenders map[*Resource]struct{} // whose computed values were read; nil if that is not to be noted
+	standIn *standIns // makes values that stand in for computed ones; nil for none
+	notes   *notes    // of the evaluation under way; nil if its result is not kept
 }
 
 // Need is an instance that an evaluation lacks, with the reference to it, nil if there is none. It is an
@@ -42,7 +43,7 @@ type Opener interface {
 
 // NewOpened returns an Opened without objects. Objects that evaluations lack stay unknown if opener is nil.
 func NewOpened(opener Opener) *Opened {
-	return &Opened{values: map[*Value]cty.Value{}, objects: map[*Instance]cty.Value{}, opener: opener}
+	return &Opened{values: map[*Value]*result[cty.Value]{}, objects: map[*Instance]cty.Value{}, opener: opener}
 }
 
 // hasStandIns reports whether other values stand in for computed ones. o may be nil.
@@ -57,8 +58,16 @@ func (o *Opened) Has(in *Instance) bool {
 	return ok
 }
 
+// lack notes that the evaluation under way lacks an instance.
+func (o *Opened) lack(in *Instance, via *hcl.Range) {
+	o.lacking = append(o.lacking, Need{in, via})
+	if o.notes != nil {
+		o.notes.lacks = true
+	}
+}
+
 // Drop forgets all objects and values. Nothing may be evaluated with o any more.
-func (o *Opened) Drop() { o.values, o.objects, o.lacking = nil, nil, nil }
+func (o *Opened) Drop() { o.values, o.objects, o.lacking, o.partial = nil, nil, nil, nil }
 
 // evaluate evaluates with o, which may be nil, and returns the needs that the result lacks. If there are any,
 // values computed on the way are not kept.
@@ -68,10 +77,10 @@ func (o *Opened) evaluate(eval func() (cty.Value, diag.List)) (evaluated, []Need
 		return evaluated{v, diags}, nil
 	}
 	before := maps.Clone(o.values)
-	o.lacking = nil
+	o.lacking, o.partial = nil, nil
 	v, diags := eval()
 	lacking := o.lacking
-	o.lacking = nil
+	o.lacking, o.partial = nil, nil
 	if len(lacking) > 0 {
 		o.values = before
 	}

@@ -80,7 +80,7 @@ func (in *Instance) get(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 	if got, ok := o.objects[in]; ok {
 		return got
 	}
-	o.lacking = append(o.lacking, Need{in, via})
+	o.lack(in, via)
 	return Unopened(in)
 }
 

@@ -145,6 +145,16 @@ func (r *Run) terraformValue(name string) cty.Value {
 	return cty.BoolVal(r.opt.Phase == Applying).Mark(value.Ephemeral)
 }
 
+// interrupted reports whether evaluations are ended.
+func (o *Options) interrupted() bool {
+	select {
+	case <-o.Interrupted:
+		return true
+	default:
+		return false
+	}
+}
+
 // Report adds diagnostics to the run's.
 func (r *Run) Report(diags diag.List) { r.Diags.Add(diags) }
 

@@ -89,7 +89,7 @@ func (s *standIns) keyed() ([]StoodIn, bool) {
 // once evaluates once. It returns nothing if there are errors, and reports whether the result is whole.
 func (s *standIns) once() ([]StoodIn, bool) {
 	s.seen = map[string]struct{}{}
-	v, diags := s.in.EvalBody(s.t, &Opened{values: map[*Value]cty.Value{}, objects: s.opened.objects, opener: s.opened.opener, standIn: s})
+	v, diags := s.in.EvalBody(s.t, &Opened{values: map[*Value]*result[cty.Value]{}, objects: s.opened.objects, opener: s.opened.opener, standIn: s})
 	if diags.HasErrors() {
 		return nil, false
 	}

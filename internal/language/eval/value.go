@@ -15,9 +15,6 @@ import (
 // Get returns the value. A value that comes from ephemeral resources is evaluated with o, once in it; without
 // one it is unknown and marked ephemeral.
 func (v *Value) Get(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
-	if o.hasStandIns() {
-		return v.standIn(t, o, via)
-	}
 	if !v.opens() {
 		got, cycle := v.cell.Get(t, v, via, func() cty.Value {
 			v.await(t)
@@ -29,7 +26,7 @@ func (v *Value) Get(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 			v.module.run.ReportCycle(cycle)
 			return cty.DynamicVal
 		}
-		if o == nil || !v.borrows(got) {
+		if o == nil || v.kept.with(o) == nil && !v.lacks(o, got) {
 			return got
 		}
 	}
@@ -39,14 +36,32 @@ func (v *Value) Get(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 		}
 		return cty.DynamicVal.Mark(value.Ephemeral)
 	}
-	if got, ok := o.values[v]; ok {
-		return got
+	return v.with(t, o, via)
+}
+
+// underWay is the result of a value while it is evaluated, which is seen by a cycle. The durable walk reports
+// that.
+var underWay = &result[cty.Value]{got: cty.DynamicVal.Mark(value.Ephemeral), notes: notes{lacks: true}}
+
+// with returns the value as it is evaluated with o. It is kept in o, and if ephemeral resources have nothing
+// to do with it, for other operations too.
+func (v *Value) with(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
+	if r := o.values[v]; r != nil {
+		o.note(r.notes)
+		return r.got
 	}
-	o.values[v] = cty.DynamicVal.Mark(value.Ephemeral) // seen by a cycle, which the durable walk reports
+	o.values[v] = underWay
 	defer t.Enter(v, via)()
-	got := v.compute(t, o)
-	o.values[v] = got
-	return got
+	evaluate := func() cty.Value { return v.compute(t, o) }
+	var r *result[cty.Value]
+	if v.opens() {
+		r = resultOf(o, evaluate)
+		o.note(r.notes)
+	} else {
+		r = v.kept.of(v.module.run, o, o.form(), evaluate)
+	}
+	o.values[v] = r
+	return r.got
 }
 
 // forget drops the objects of resources that nothing but v refers to, once its value is got. A value that is
@@ -114,23 +129,6 @@ func (v *Value) compute(t *future.Task, o *Opened) cty.Value {
 		return got
 	}
 	return copied(v.block.Expr, got)
-}
-
-// standIn is Get for an evaluation in which texts stand in for computed values.
-func (v *Value) standIn(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
-	if got, ok := o.values[v]; ok {
-		return got
-	}
-	if !v.opens() {
-		if got := v.Get(t, nil, via); len(value.MadeOf(got)) == 0 {
-			return got
-		}
-	}
-	o.values[v] = cty.DynamicVal.Mark(value.Ephemeral) // seen by a cycle, which the durable walk reports
-	defer t.Enter(v, via)()
-	got := v.compute(t, o)
-	o.values[v] = got
-	return got
 }
 
 func (v *Value) evalVariable(t *future.Task, o *Opened) (cty.Value, diag.List) {

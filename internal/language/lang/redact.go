@@ -2,6 +2,9 @@ package lang
 
 import (
 	"fmt"
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -146,24 +149,73 @@ func unknownSecrets(v cty.Value, marks cty.ValueMarks) cty.Value {
 	if !value.IsMarked(v) {
 		return v
 	}
-	out, _ := cty.Transform(v, func(_ cty.Path, v cty.Value) (cty.Value, error) { // the callback never fails
-		secret := false
-		for _, m := range []value.Mark{value.Sensitive, value.Ephemeral} {
-			if value.Has(v, m) {
-				marks[m], secret = struct{}{}, true
-			}
+	bare, own := v.Unmark()
+	bare = unknownWithin(bare, marks)
+	secret := false
+	for _, m := range []value.Mark{value.Sensitive, value.Ephemeral} {
+		if value.Has(v, m) {
+			marks[m], secret = struct{}{}, true
 		}
-		if !secret {
-			return v, nil
+	}
+	if !secret {
+		return bare.WithMarks(own)
+	}
+	ty := v.Type()
+	if value.HasKeys(ty) || value.Has(v, value.EphemeralType) {
+		ty = cty.DynamicPseudoType // names of attributes may be secret too
+	}
+	return cty.UnknownVal(ty).WithMarks(own)
+}
+
+// unknownWithin is unknownSecrets for the parts of a value that has no mark itself. A collection in which not
+// all elements have one type any more is unknown.
+func unknownWithin(v cty.Value, marks cty.ValueMarks) cty.Value {
+	if !value.IsMarked(v) {
+		return v
+	}
+	switch ty := v.Type(); {
+	case ty.IsObjectType():
+		return cty.ObjectVal(unknownElements(v, marks))
+	case ty.IsMapType():
+		if parts := unknownElements(v, marks); alike(maps.Values(parts)) {
+			return cty.MapVal(parts)
 		}
-		bare, other := v.Unmark()
-		ty := bare.Type()
-		if value.HasKeys(ty) || value.Has(v, value.EphemeralType) {
-			ty = cty.DynamicPseudoType // names of attributes may be secret too
+	default:
+		parts := v.AsValueSlice()
+		for i, part := range parts {
+			parts[i] = unknownSecrets(part, marks)
 		}
-		return cty.UnknownVal(ty).WithMarks(other), nil
-	})
-	return out
+		if ty.IsTupleType() {
+			return cty.TupleVal(parts)
+		}
+		if alike(slices.Values(parts)) { // of a list: elements of a set have no marks
+			return cty.ListVal(parts)
+		}
+	}
+	return cty.DynamicVal
+}
+
+// unknownElements is unknownSecrets for the elements of a map or an object.
+func unknownElements(v cty.Value, marks cty.ValueMarks) map[string]cty.Value {
+	parts := v.AsValueMap()
+	for name, part := range parts {
+		parts[name] = unknownSecrets(part, marks)
+	}
+	return parts
+}
+
+// alike reports whether values may be the elements of one collection.
+func alike(values iter.Seq[cty.Value]) bool {
+	common := cty.DynamicPseudoType
+	for v := range values {
+		switch ty := v.Type(); {
+		case common == cty.DynamicPseudoType:
+			common = ty
+		case ty != cty.DynamicPseudoType && !ty.Equals(common):
+			return false
+		}
+	}
+	return true
 }
 
 // unknownResult returns a function with the parameters of f, the function "sensitive", whose result is

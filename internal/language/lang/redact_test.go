@@ -231,3 +231,52 @@ func TestRequirement(t *testing.T) {
 		t.Errorf("an error without a context: %v", got)
 	}
 }
+
+// TestSecretsWithin has secrets at all places in values, which are unknown without them. Where the elements of
+// a collection cannot have one type any more, because names may be secret, all of it is unknown.
+func TestSecretsWithin(t *testing.T) {
+	object := func(v cty.Value) cty.Value { return cty.ObjectVal(map[string]cty.Value{"x": v}) }
+	names, text := object(cty.StringVal("a")), cty.StringVal("a")
+	secret, unknown := text.Mark(value.Sensitive), cty.UnknownVal(cty.String).Mark(value.Sensitive)
+	secretNames, unknownNames := names.Mark(value.Ephemeral), cty.DynamicVal.Mark(value.Ephemeral)
+	hold := func(kind string, parts ...cty.Value) cty.Value {
+		byKey := map[string]cty.Value{}
+		for i, part := range parts {
+			byKey[string(rune('a'+i))] = part
+		}
+		switch kind {
+		case "map":
+			return cty.MapVal(byKey)
+		case "object":
+			return cty.ObjectVal(byKey)
+		case "list":
+			return cty.ListVal(parts)
+		}
+		return cty.TupleVal(parts)
+	}
+	for _, kind := range []string{"map", "object", "list", "tuple"} {
+		mixed, reversed := cty.DynamicVal, cty.DynamicVal
+		if kind == "object" || kind == "tuple" {
+			mixed, reversed = hold(kind, object(names), object(unknownNames)), hold(kind, object(unknownNames), object(names))
+		}
+		for _, row := range []struct{ in, want cty.Value }{
+			{hold(kind, text, text), hold(kind, text, text)},
+			{hold(kind, text, secret), hold(kind, text, unknown)},
+			{hold(kind, names, secretNames), hold(kind, names, unknownNames)},
+			{hold(kind, secretNames, names), hold(kind, unknownNames, names)},
+			{hold(kind, object(names), object(secretNames)), mixed},
+			{hold(kind, object(secretNames), object(names)), reversed},
+			{hold(kind, object(secretNames), object(secretNames)), hold(kind, object(unknownNames), object(unknownNames))},
+			{hold(kind, hold(kind, names, secretNames)), hold(kind, hold(kind, names, unknownNames))},
+		} {
+			if got := unknownSecrets(row.in, cty.ValueMarks{}); !got.RawEquals(row.want) {
+				t.Errorf("%s, %#v: got %#v, want %#v", kind, row.in, got, row.want)
+			}
+		}
+	}
+	marks := cty.ValueMarks{}
+	unknownSecrets(hold("map", object(secret), object(text)).Mark(value.Ephemeral), marks)
+	if !maps.Equal(marks, cty.NewValueMarks(value.Sensitive, value.Ephemeral)) {
+		t.Errorf("got the marks %v, want those of all secrets", marks)
+	}
+}
