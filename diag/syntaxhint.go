@@ -32,8 +32,8 @@ type place struct {
 	found  bool
 }
 
-// token returns the token at a distance from the one of the error, and a token without a type outside of the
-// text.
+// token returns the token at a distance from the token with the error, and a token without a type outside of
+// the text.
 func (p place) token(distance int) hclsyntax.Token {
 	if i := p.index + distance; p.found && i >= 0 && i < len(p.tokens) {
 		return p.tokens[i]

@@ -61,7 +61,7 @@ func (d *Deferral) Awaited() []string {
 	return slices.Compact(names)
 }
 
-// MayRefer reports whether the dependency may be on an instance of the block of a, whose key, or the one of a
+// MayRefer reports whether the dependency may be on an instance of the block of a, whose key, or the key of a
 // module around it, is not known.
 func (d Dep) MayRefer(a addr.Instance) bool {
 	if d.Resource.Resource != (addr.Resource{}) {

@@ -136,8 +136,7 @@ func (w Withheld) Restores() bool {
 	return w.Status.Restores() || w.Computed && w.Status == WithheldRemoved
 }
 
-// WithheldStatus says how a value that is kept out of the plan compares with the one of the object before the
-// change.
+// WithheldStatus says how a value that is kept out of the plan compares with the value before the change.
 type WithheldStatus string
 
 // The statuses.

@@ -6,7 +6,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// Part names objects of a state: the ones of subjects, none of which is an output or a check, and the ones
+// Part names objects of a state: those that subjects name, none of which is an output or a check, and those
 // that targets select.
 type Part struct {
 	Subjects []Subject

@@ -255,8 +255,8 @@ func Change(r Rows, from, next *State) {
 	r.AddSalts(next.Salts...)
 }
 
-// Diff returns the changes that make the objects of from the same as the ones of to, in the order of the
-// state file: first the objects that to has, then those that it lacks. Objects are compared as pointers, so
+// Diff returns the changes that turn the objects of from into the objects of to, in the order of the state
+// file: first the objects that to has, then those that it lacks. Objects are compared as pointers, so
 // both states should be made of the same one. It takes no time for resources that they share.
 func Diff(from, to *State) []ObjectChange {
 	var changes []ObjectChange

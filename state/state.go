@@ -233,7 +233,7 @@ func sameSalt(a, b fingerprint.Salt) bool {
 	return a.ID == b.ID && a.Scheme == b.Scheme && bytes.Equal(a.Bytes, b.Bytes)
 }
 
-// With returns a state that has the instances of both, the one of s where both have it, and nothing else.
+// With returns a state that has the instances of both and nothing else. Where both have one, s counts.
 func (s *State) With(other *State) *State {
 	out := New()
 	for _, st := range []*State{other, s} {

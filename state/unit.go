@@ -64,9 +64,9 @@ func (h Hash) Is(other Hash) bool { return h.Known() && h == other }
 func (h Hash) String() string { return hex.EncodeToString(h[:4]) }
 
 // Block names a block of a module, in all instances of the module. Name is the block's address within the
-// module, with "resource." before the one of a managed resource, and "repetition." before the one of a
-// resource for its count, for_each or enabled. A call stands for its repetition. "values" are the locals and
-// outputs that nothing else reads. It is comparable.
+// module. "resource." comes before the address of a managed resource, and "repetition." before the address of
+// a resource for its count, for_each or enabled. A call stands for its repetition. "values" are the locals
+// and outputs that nothing else reads. It is comparable.
 type Block struct {
 	Module addr.Module
 	Name   string
@@ -104,8 +104,8 @@ func ParseBlock(address string) Block {
 	return b
 }
 
-// CheckBlock returns the block of a check with a static address, as results have it: also the one of the
-// conditions of a resource.
+// CheckBlock returns the block of a check with a static address, as results have it: also the block of a
+// resource, for its conditions.
 func CheckBlock(address string) Block {
 	b := ParseBlock(address)
 	for _, word := range []string{"check.", "output.", "var.", "data.", "ephemeral."} {

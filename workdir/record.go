@@ -52,7 +52,7 @@ type recordedLocation struct {
 	version string // of the provider of a state store; "" if it had none
 }
 
-// sameVersion reports whether the version of the provider of a state store is still the one of a block.
+// sameVersion reports whether the provider of a state store still has the version that a block has.
 func (r recordedLocation) sameVersion(block location) bool {
 	return block.kind.Provided == nil || block.kind.Provided.Version == r.version
 }

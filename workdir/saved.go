@@ -198,7 +198,7 @@ func (b *Backend) plannedPlace(ctx context.Context, f *planfile.File, files Stat
 }
 
 // plannedKind returns the kind of backend of a saved plan, whose configuration is loaded; nil if it is not
-// known. A state store is the one of that configuration.
+// known. A state store is the one in that configuration.
 func (b *Backend) plannedKind(ctx context.Context, name string) (*backend.Kind, diag.List) {
 	if b.dir.root.Backend == nil || b.dir.root.Backend.Store == nil {
 		return b.locations.kinds[name], nil

@@ -53,7 +53,7 @@ func (ps *Plans) variables(ctx context.Context, p *plan.Plan) (mayfly.Variables,
 	return out, diags
 }
 
-// sameAsPlanned reports whether a value is the one of the plan, or the default if the plan has none.
+// sameAsPlanned reports whether the plan has the same value, or no value and this is the default.
 func sameAsPlanned(v *config.Variable, p *plan.Plan, given cty.Value) bool {
 	given, _ = given.UnmarkDeep()
 	planned := v.Default

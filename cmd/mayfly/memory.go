@@ -49,8 +49,9 @@ func pace(percent, now int) {
 	}, now)
 }
 
-// growth returns the percentage by which a heap with so many live bytes may grow: percent, or less if that is
-// more than most bytes. It is not less than 50 for that reason, since collections take processor time.
+// growth returns the percentage by which a heap may grow that has a number of live bytes: percent, or less if
+// that is more than most bytes. It is not less than 50 for that reason, since collections take processor
+// time.
 func growth(percent int, live uint64) int {
 	const most = 180 << 20
 	if live*uint64(percent) <= most*100 {

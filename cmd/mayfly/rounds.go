@@ -54,7 +54,7 @@ func (r *changeRun) announceRound() {
 	}
 }
 
-// planned makes the plan of the run or, if it converges, of its next round. The options are the ones of the
+// planned makes the plan of the run or, if it converges, of its next round. The options are for the
 // whole run.
 func (r *changeRun) planned(opt mayfly.PlanOptions) (p *plan.Plan, diags diag.List) {
 	diags = r.working(func() (diags diag.List) {

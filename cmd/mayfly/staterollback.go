@@ -60,8 +60,8 @@ func (c *stateCommands) rollbackCommand(a *app) *cli.Command {
 		})
 }
 
-// rollback makes the objects of s, all or the ones that targets select, the ones of a former state. The
-// caller stores s if write is true.
+// rollback puts the objects of a former state into s, all or the ones that targets select. The caller stores
+// s if write is true.
 func (c *stateCommands) rollback(ctx context.Context, s *stateChange, former *state.State, targets []addr.Target, f *rollbackFlags) (write bool, code int) {
 	present := s.state.Copy()
 	for _, t := range targets {
@@ -122,8 +122,8 @@ func (c *stateCommands) approveRollback(ctx context.Context, f *rollbackFlags) i
 	return exitOK
 }
 
-// restore returns the changes that make the objects of present, all or the ones that targets select, the
-// ones of former. A stored row that is still the one of that time stays.
+// restore returns the changes that put the objects of former into present, all or the ones that targets
+// select. A stored row that has not changed since then stays.
 func restore(present, former *state.State, targets []addr.Target) (out []state.ObjectChange) {
 	selected := func(i addr.Instance) bool {
 		for _, t := range targets {
@@ -138,7 +138,7 @@ func restore(present, former *state.State, targets []addr.Target) (out []state.O
 		same := now != nil && change.New != nil && now.Version == change.New.Version && now.Version != state.Version{}
 		if selected(change.Object.Instance) && !same {
 			if change.New != nil {
-				change.New = change.New.Clone() // its version is the one of a row of the past
+				change.New = change.New.Clone() // its version belongs to a row of the past
 			}
 			out = append(out, change)
 		}

@@ -32,7 +32,7 @@ func runAtHand(p *planner) *eval.Run {
 	})
 }
 
-// runAside returns a run beside the one of the plan. Errors in it are none of the plan.
+// runAside returns a run beside the run of the plan. The plan does not report its errors.
 func runAside(p *planner, value func(*walk, *future.Task, *eval.Instance) cty.Value) *eval.Run {
 	w := p.fork(func(w *walk) *eval.Run {
 		result := func(t *future.Task, in *eval.Instance) cty.Value { return value(w, t, in) }

@@ -76,8 +76,8 @@ func (i *Installer) LockPlatforms(ctx context.Context, reqs map[addr.Provider]*R
 }
 
 // checkRepublished returns an error if a version shares no checksum with the lock: a package must not be
-// replaced by another under the same version. sums are the checksums of all archives, hashes the ones of the
-// package at hand.
+// replaced by another under the same version. sums are the checksums of all archives, hashes the
+// checksums of the package at hand.
 func checkRepublished(locked lockfile.Entry, sums, hashes []lockfile.Hash) error {
 	if !locked.HasArchives() || len(sums) == 0 || locked.Matches(sums...) || locked.Matches(hashes...) {
 		return nil

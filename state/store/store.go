@@ -109,8 +109,8 @@ type InFiles interface {
 	// CheckWritable returns an error if the state or its backup cannot be written where they are configured
 	// to be. It changes nothing and does not need the lock.
 	CheckWritable() error
-	// RedirectedTo returns the path of the file that options name in place of the one of the backend; "" if
-	// the state is written where the backend keeps it.
+	// RedirectedTo returns the path of the file that options name in place of the backend's file; "" if the
+	// state is written where the backend keeps it.
 	RedirectedTo() string
 	// Files returns the files of the state and its backup that exist.
 	Files() []string
@@ -135,7 +135,7 @@ func CheckWritable(m Manager) error {
 	return nil
 }
 
-// RedirectedTo returns the path of the file that m writes in place of the one of the backend; "" for none.
+// RedirectedTo returns the path of the file that m writes in place of the backend's file; "" for none.
 func RedirectedTo(m Manager) string {
 	if f, ok := m.(InFiles); ok {
 		return f.RedirectedTo()

@@ -19,8 +19,8 @@ func JSON(src []byte, filename string) *Excess {
 	return &Excess{hcl.Range{Filename: filename, Start: pos, End: pos}, err}
 }
 
-// CheckJSON returns ErrTooDeep if a JSON document nests deeper than so many levels, ErrNumber if it exceeds
-// that bound, or nil. Strings are not looked into.
+// CheckJSON returns ErrTooDeep if a JSON document nests deeper than levels, ErrNumber if it exceeds that
+// bound, or nil. Strings are not looked into.
 func CheckJSON(src []byte, levels int) error {
 	_, err := scanJSON(src, levels, MaxDigits, nil)
 	return err

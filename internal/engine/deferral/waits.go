@@ -21,7 +21,7 @@ type waits struct {
 	from  plan.Dep // that object
 }
 
-// The groups of instances whose keys, or the ones of modules around them, are not known.
+// The groups of instances whose keys are not known, or have module instances around them with unknown keys.
 type (
 	block addr.ConfigResource
 	call  addr.Module // those in it

@@ -13,7 +13,7 @@ import (
 func TestForesee(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	v, sensitive := Foresee(&f.Op, thing(attrs{"name": str("a").Mark(value.Sensitive), "secret": str(secret).Mark(value.Ephemeral)}))
+	v, sensitive := Foresee(&f.Op, thing(attrs{"name": str("a").Mark(value.Sensitive), "secret": str(secret).Mark(value.Ephemeral).Mark(value.Sensitive)}))
 	want := thing(attrs{"id": cty.UnknownVal(cty.String), "name": str("a"), "pin": cty.UnknownVal(cty.String)})
 	if !v.RawEquals(want) {
 		t.Errorf("got %#v, want %#v", v, want)

@@ -23,8 +23,8 @@ type judgement struct {
 	cfg, planned cty.Value
 }
 
-// Judge says of each withheld attribute how its value in the configuration compares with the one of the prior
-// object, which was filled and may be null. Of a computed attribute, it is the value that the provider plans.
+// Judge says of each withheld attribute how its value in the configuration compares with its value in the
+// prior object, which was filled and may be null. Of a computed attribute, it compares the planned value.
 func (a *Attributes) Judge(prior cty.Value, stored *state.Object, cfg, planned cty.Value) (out []plan.Withheld) {
 	if prior.IsNull() {
 		stored = nil

@@ -66,7 +66,7 @@ func (tr ActionTrigger) Condition(t *future.Task, o *Opened, self cty.Value) (go
 	return verdict, v.made, sc.located(v.diags)
 }
 
-// conditionReads returns the references of the condition, without the one of an object to itself.
+// conditionReads returns the references of the condition, without references of an object to itself.
 func (tr ActionTrigger) conditionReads(t *future.Task, early bool) *reads {
 	sc, r := tr.in.scope(t, nil), &reads{}
 	if sc.early = early; tr.block.Condition != nil {

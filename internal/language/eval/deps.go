@@ -45,7 +45,7 @@ type flattener struct {
 	visitor
 	deps map[plan.Dep]struct{}
 	self *Instance // the dependent instance, which does not depend on itself; nil for other dependents
-	// waits is set for the dependencies that a data source waits for, which are not the ones of repetition.
+	// waits is set for the dependencies that a data source waits for, without those for its repetition.
 	waits bool
 	// behind gets the dependencies that ephemeral resources lead to, except through provider configurations.
 	// Nil if they are like all others.

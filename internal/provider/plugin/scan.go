@@ -72,7 +72,7 @@ func pruned(data []byte) (out []byte, some bool) {
 	return append(out, data[kept:]...), err == nil && kept > 0
 }
 
-// skip returns the rest after so many values, including nested ones.
+// skip returns the rest after a number of values, including nested ones.
 func skip(data []byte, values uint64) (rest []byte, ok bool) {
 	for ; values > 0; values-- {
 		var more uint64

@@ -39,7 +39,7 @@ type reader struct {
 	problems []string
 }
 
-// get returns a setting of a signal: the one of its own, else the one for all.
+// get returns a setting of a signal: its own, else the setting for all signals.
 func (r *reader) get(signal, name string) string {
 	if v := strings.TrimSpace(r.vars["OTEL_EXPORTER_OTLP_"+signal+"_"+name]); v != "" {
 		return v

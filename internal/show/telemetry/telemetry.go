@@ -246,7 +246,7 @@ func (t *Telemetry) sendSums() {
 
 func (t *Telemetry) scope() scope { return scope{"mayfly", t.opt.Version} }
 
-// send sends a message with so many spans to each exporter.
+// send sends a message, which has the given number of spans, to each exporter.
 func (t *Telemetry) send(to []exporter, r *request, spans int) {
 	for _, e := range to {
 		if err := e.send(t.hurry, r); err != nil {

@@ -105,7 +105,7 @@ type HostService struct {
 
 // StateFiles name files that replace the files of the local backend, for whatever workspace.
 type StateFiles struct {
-	State  string // to read; the one of the workspace if empty
+	State  string // to read; if it is empty, the state of the workspace
 	Out    string // to write; the one that is read if empty
 	Backup string // for the previous state; the one that is written with ".backup" if empty, none if "-"
 	Stamp  string // if not empty, stands in the usual name of the backup, so that it replaces no other

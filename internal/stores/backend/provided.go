@@ -28,7 +28,7 @@ type Provided struct {
 	Type     string // of the state store
 	Provider string // the source address
 	Version  string // of the provider; "" if it has none
-	// Store is the schema of the arguments, and Config is the one of the provider's configuration.
+	// Store is the schema of the arguments, and Config is the schema of the provider's configuration.
 	Store, Config *schema.Block
 	// Validate has the provider validate a configuration, which has no marks and may have unknown values.
 	// Diagnostics name attributes in Path, in theirs as the configuration of the provider has them.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -139,14 +138,9 @@ func TestLostSession(t *testing.T) {
 func TestCuts(t *testing.T) {
 	server := postgres.Start(t)
 	storetest.RunCuts(t, storetest.Remote{
-		Server: func(*testing.T, string) string { return fmt.Sprint("127.0.0.1:", server.Port) },
+		Server: func(*testing.T, string) string { return server.Address() },
 		Open: func(t *testing.T, place, address string) store.Store {
-			_, port, _ := strings.Cut(address, ":")
-			n, err := strconv.Atoi(port)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return open(t, pg.Options{ConnString: server.URL(n), Schema: place})
+			return open(t, pg.Options{ConnString: postgres.URLAt(address), Schema: place})
 		},
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -269,14 +268,9 @@ func TestRestart(t *testing.T) {
 func TestCuts(t *testing.T) {
 	s := server.Start(t)
 	storetest.RunCuts(t, storetest.Remote{
-		Server: func(*testing.T, string) string { return fmt.Sprint("127.0.0.1:", s.Port) },
+		Server: func(*testing.T, string) string { return s.Address() },
 		Open: func(t *testing.T, place, address string) store.Store {
-			_, port, _ := strings.Cut(address, ":")
-			n, err := strconv.Atoi(port)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return open(t, postgres.Options{ConnString: s.URL(n), Schema: place})
+			return open(t, postgres.Options{ConnString: server.URLAt(address), Schema: place})
 		},
 	})
 }

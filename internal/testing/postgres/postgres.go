@@ -86,9 +86,14 @@ func (s *Server) LogStatements() {
 
 // URL returns the connection string of the database, through another port of this machine unless port is 0.
 func (s *Server) URL(port int) string {
-	port = cmp.Or(port, s.Port)
-	return fmt.Sprintf("postgres://test@127.0.0.1:%d/postgres?sslmode=disable", port)
+	return URLAt(fmt.Sprint("127.0.0.1:", cmp.Or(port, s.Port)))
 }
+
+// Address returns the address of the server.
+func (s *Server) Address() string { return fmt.Sprint("127.0.0.1:", s.Port) }
+
+// URLAt returns the connection string of the database, through an address that leads to its server.
+func URLAt(address string) string { return "postgres://test@" + address + "/postgres?sslmode=disable" }
 
 // Program carries out a program of the server's package, such as pg_dump.
 func (s *Server) Program(name string, args ...string) error {

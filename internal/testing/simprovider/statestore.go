@@ -92,8 +92,8 @@ func (s *stateStores) ValidateStateStoreConfig(ctx context.Context, req *tfproto
 	return serve(ctx, s.core, cl, work, func(r *tfprotov6.ValidateStateStoreConfigResponse) answer { return answer{diags: &r.Diagnostics} })
 }
 
-// ConfigureStateStore may be called once, after the provider was configured. The key must be the one of
-// earlier calls for the directory, and live if it is a lease.
+// ConfigureStateStore may be called once, after the provider was configured. The key must be the same
+// as in earlier calls for the directory, and live if it is a lease.
 func (s *stateStores) ConfigureStateStore(ctx context.Context, req *tfprotov6.ConfigureStateStoreRequest) (*tfprotov6.ConfigureStateStoreResponse, error) {
 	cl := s.call("ConfigureStateStore", req.TypeName, "")
 	cl.config = cl.read("config", req.Config)

@@ -158,8 +158,8 @@ func (h *Hasher) Sum(v cty.Value, purpose string) (sum []byte, ok bool, err erro
 	return keyed.Sum(nil), true, nil
 }
 
-// hash returns the slow hash of a value with the salt of that name, or "" for the one of new fingerprints,
-// and the name of the salt. The hash is nil if there is no such salt.
+// hash returns the slow hash of a value with the salt of that name, "" for the salt of new fingerprints, and
+// the name of the salt. The hash is nil if there is no such salt.
 func (h *Hasher) hash(v cty.Value, salt string) (sum []byte, name string, err error) {
 	b, s, err := h.encode(v, salt)
 	if s == nil {

@@ -144,7 +144,7 @@ func (h *Hasher) CompareQuick(f Fingerprint, v cty.Value) (Comparison, error) {
 	return f.holds(quick), err
 }
 
-// quick returns the keyed hash of a value with the salt of that name, or "" for the one of new fingerprints,
+// quick returns the keyed hash of a value with the salt of that name, "" for the salt of new fingerprints,
 // and the name of the salt. The hash is nil if there is no such salt.
 func (h *Hasher) quick(v cty.Value, salt string) (sum []byte, name string, err error) {
 	b, s, err := h.encode(v, salt)

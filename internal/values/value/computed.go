@@ -35,8 +35,8 @@ func MadeOf(v cty.Value) []Computed {
 	return out
 }
 
-// Derived returns v, which an operation has made of other values, as one whose fingerprint is not the one of
-// a computed value.
+// Derived returns v, which an operation has made of other values, marked so that it does not have the
+// fingerprint of a computed value.
 func Derived(v cty.Value) cty.Value {
 	return withMarks(v, func(m any) any {
 		if c, ok := m.(Computed); ok {

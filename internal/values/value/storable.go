@@ -48,7 +48,7 @@ func Storable(v cty.Value, ty cty.Type) (cty.Value, []Fault) {
 	return v, s.faults
 }
 
-// typeFault returns why values of a type cannot be stored: ErrTooDeep if it nests more than so many levels,
+// typeFault returns why values of a type cannot be stored: ErrTooDeep if it has more levels than are given,
 // as its values then do, or ErrText for the name of an attribute.
 func typeFault(ty cty.Type, levels int) error {
 	if ty.IsPrimitiveType() || ty == cty.DynamicPseudoType {

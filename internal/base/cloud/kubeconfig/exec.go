@@ -194,7 +194,7 @@ func (p *program) run(ctx context.Context, c *cluster) (*credentials, error) {
 	return got, nil
 }
 
-// extension is the name of the one of a cluster that is for programs.
+// extension is the name of the extension of a cluster that is for programs.
 const extension = "client.authentication.k8s.io/exec"
 
 // info describes a cluster for a program.

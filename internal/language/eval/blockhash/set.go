@@ -186,7 +186,7 @@ func (s *Set) group(cfg *blocks.Config, begin func() hash.Hash) {
 func (s *Set) Block(n blocks.Node) (Hash, bool) { return s.at(key{node: n}) }
 
 // Repetition returns the hash of the repetition of a resource; false if it looks at the world, or if the
-// resource isn't repeated. The hash of a call is the one of its repetition.
+// resource isn't repeated. The hash of a call is the hash of its repetition.
 func (s *Set) Repetition(r *blocks.Resource) (Hash, bool) {
 	return s.at(key{node: r, part: repetition})
 }

@@ -80,8 +80,8 @@ func (d DestroyProvisioners) Exprs(yield func(Role, *lang.Expr) bool) bool {
 	return lister(yield).provisioners(InDestroyProvisioner, d)
 }
 
-// Exprs yields the expressions of the value with their roles. For a variable, the one of InBody is written in
-// the calling module.
+// Exprs yields the expressions of the value with their roles. For a variable, the expression with the
+// role InBody is written in the calling module.
 func (v *Value) Exprs(yield func(Role, *lang.Expr) bool) bool {
 	return lister(yield).exprs(InBody, v.Expr) && lister(yield).conditions(InPrecondition, v.Conditions)
 }

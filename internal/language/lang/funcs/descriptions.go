@@ -3,7 +3,7 @@ package funcs
 import "maps"
 
 // Descriptions returns one sentence about each function, by name without prefix. It includes the functions
-// that only point to their replacement (list, map) and the one of the console (type).
+// that only point to their replacement (list, map) and the function type, which only a console has.
 func Descriptions() map[string]string { return maps.Clone(descriptions) }
 
 var descriptions = map[string]string{

@@ -18,7 +18,7 @@ import (
 const (
 	colCPU    = iota // microseconds of processor time, user and system
 	colOpens         // ephemeral instances that were opened and closed
-	colOpen          // nanoseconds that the one of them was open that was open for the longest time
+	colOpen          // nanoseconds for which one of them was open, at most
 	colBusy          // nanoseconds that calls took, in all
 	firstCall        // the first column of the methods
 )
@@ -111,7 +111,7 @@ type Counts struct {
 	Processes int
 	CPU       time.Duration
 	Opens     int64         // ephemeral instances that were opened and closed
-	Open      time.Duration // that the one of them was open that was open for the longest time
+	Open      time.Duration // for which one of them was open, at most
 	Busy      time.Duration // that calls took, in all
 	Methods   map[string]Call
 }
