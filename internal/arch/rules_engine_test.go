@@ -89,6 +89,7 @@ var engineRules = map[string]rule{
 	"engine/timing":    {may: []string{"addr", "event"}, pure: true, modules: none, why: "how long something took is no reason to know what it was: a record must not be able to hold values"},
 	"engine/deferral":  {may: []string{"addr", "base/component", "base/future", "plan", "state"}, pure: true, modules: none, why: "waiting follows from addresses and dependencies: no provider or value can matter"},
 	"engine/gone":      {may: []string{"addr", "base/future", "diag", "language/eval", "plan"}, pure: true, modules: none, why: "what the configuration declares follows from evaluating it: what is planned for an object makes no difference"},
+	"engine/included":  {may: []string{"addr", "base/future", "engine/deferral", "language/eval", "plan"}, pure: true, modules: none, why: "which values are included follows from what is planned: how that was done makes no difference"},
 	"engine/moves":     {may: []string{"addr", "language/config", "diag", "plan", "state"}, pure: true, modules: []string{hcl}, why: "addresses decide which object is which: no value, provider or evaluation can matter"},
 	"engine/order":     {may: []string{"addr", "base/future", "event", "language/eval", "language/eval/blocks", "plan"}, pure: true, modules: none, why: "which step comes next follows from the steps and the references: what one does makes no difference"},
 	"engine/rescue":    {may: []string{"addr", "diag", "state", "state/store"}, modules: none, why: "results are kept in the same way whatever the run was for: no plan or provider can matter"},
@@ -116,7 +117,7 @@ var engineRules = map[string]rule{
 		why: "what a list finds does not depend on the other lists of a query",
 	},
 	"engine": {
-		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/exposed", "engine/contract", "event", "engine/changed", "engine/gone", "engine/listing", "engine/idle", "engine/journal", "engine/order", "engine/moves", "engine/part", "engine/rounds", "engine/computed", "engine/deferral", "engine/scope", "engine/selection", "engine/turn", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
+		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/exposed", "engine/contract", "event", "engine/changed", "engine/gone", "engine/included", "engine/listing", "engine/idle", "engine/journal", "engine/order", "engine/moves", "engine/part", "engine/rounds", "engine/computed", "engine/deferral", "engine/scope", "engine/selection", "engine/turn", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},

@@ -110,6 +110,7 @@ func (p *planner) makePlan() (again bool) {
 	if p.req.Mode != plan.Destroy {
 		p.claimAll()
 		outputs = p.claimOutputs(&future.Task{}, p.req.Config)
+		p.outputs.begin()
 	}
 	p.planVariables()
 	if p.run.Diags.HasErrors() {
@@ -140,6 +141,7 @@ func (p *planner) makePlan() (again bool) {
 		}
 	}
 	pool.Wait()
+	p.pool.Waive(p.untargeted...)
 	if p.restrict.extend() || p.deferral.settle() {
 		return true
 	}
@@ -236,10 +238,11 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	p.orphans.expansionDone(pool, t)
 }
 
-// dropUntargeted returns the calls and resources of a module object that -target selects, and waives the
-// claims of the others.
+// dropUntargeted returns the calls and resources of a module object that -target selects. They may depend on
+// the others, whose claims last until they are planned: an ephemeral instance would be opened for each.
 func (p *planner) dropUntargeted(m *eval.Module) ([]*eval.Call, []*eval.Resource) {
 	calls, resources := m.Calls(), m.Resources()
+	var untargeted []eval.Use
 	resources = slices.DeleteFunc(resources, func(r *eval.Resource) bool { return r.Block.IsAction() })
 	if len(p.req.Targets) == 0 {
 		return calls, resources
@@ -247,17 +250,20 @@ func (p *planner) dropUntargeted(m *eval.Module) ([]*eval.Call, []*eval.Resource
 	calls = slices.DeleteFunc(calls, func(c *eval.Call) bool {
 		drop := !p.selection.TouchesModule(c.Addr())
 		if drop {
-			p.pool.Waive(c.BlockClaims()...)
+			untargeted = append(untargeted, c.BlockClaims()...)
 		}
 		return drop
 	})
 	resources = slices.DeleteFunc(resources, func(r *eval.Resource) bool {
 		drop := !p.selection.Touches(r.Addr())
 		if drop {
-			p.pool.Waive(eval.BlockClaims(r.Block)...)
+			untargeted = append(untargeted, eval.BlockClaims(r.Block)...)
 		}
 		return drop
 	})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.untargeted = append(p.untargeted, untargeted...)
 	return calls, resources
 }
 

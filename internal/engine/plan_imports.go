@@ -88,9 +88,13 @@ func (im *importPlanner) list() {
 	}
 }
 
-// queue queues the evaluation of the import blocks, each target by itself.
+// queue queues the evaluation of the import blocks, each target by itself. Blocks for resources that -target
+// or -exclude leaves out are evaluated only if something that is planned depends on these.
 func (im *importPlanner) queue(pool *future.Pool) {
 	for _, b := range im.blocks {
+		if !im.planner.selection.TouchesBlock(b.of) {
+			continue
+		}
 		pool.Go(func(t *future.Task) {
 			for _, c := range im.cells(t, b) {
 				pool.Go(func(t *future.Task) { im.run.Guard("an import block", func() { im.target(t, b, c) }) })

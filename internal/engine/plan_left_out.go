@@ -32,6 +32,21 @@ func runAtHand(p *planner) *eval.Run {
 	})
 }
 
+// runOfPlanned is runAtHand for when everything is planned that -target selects: planned objects have their
+// new values. Without -target it is the run of the plan.
+func runOfPlanned(p *planner) *eval.Run {
+	if len(p.req.Targets) == 0 {
+		return p.run
+	}
+	return runAside(p, func(_ *walk, t *future.Task, in *eval.Instance) cty.Value {
+		run := p.atHand()
+		if p.restrict.planned(in.Addr()) {
+			run = p.run
+		}
+		return run.DeclaredInstance(in.Addr()).Value(t, nil)
+	})
+}
+
 // runAside returns a run beside the run of the plan. The plan does not report its errors.
 func runAside(p *planner, value func(*walk, *future.Task, *eval.Instance) cty.Value) *eval.Run {
 	w := p.fork(func(w *walk) *eval.Run {

@@ -1,10 +1,9 @@
 package engine
 
 import (
-	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
-	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
+	"github.com/mayfly-iac/mayfly/internal/engine/included"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -13,8 +12,17 @@ import (
 // outputPlanner plans the outputs of the root module.
 type outputPlanner struct {
 	*walk
-	planner   *planner
-	unplanned *deferral.Missing // set before any output is planned
+	planner  *planner
+	included *included.Values
+}
+
+// begin is called before anything is planned.
+func (ou *outputPlanner) begin() {
+	ou.included = included.New(ou.run, included.Plan{
+		Restricted: ou.planner.selection.Restricted(), Planned: ou.planner.restrict.planned,
+		Defers: func(deps []plan.Dep) bool { return len(ou.planner.deferral.set.Touched(deps)) > 0 },
+		Aside:  func() *eval.Run { return runOfPlanned(ou.planner) },
+	})
 }
 
 // queue queues the planning of the root module's outputs, each of which waits for the objects it
@@ -34,8 +42,9 @@ func (ou *outputPlanner) planRestricted(pool *future.Pool, outputs []dueOutput) 
 	if !partial(ou.planner) || ou.planner.req.Mode == plan.Destroy || ou.run.Diags.HasErrors() {
 		return
 	}
-	ou.unplanned = &deferral.Missing{Instances: ou.run.InstancesOf, Missing: func(a addr.Instance) bool { return !ou.planner.restrict.planned(a) }}
-	pool.Go(func(t *future.Task) { ou.run.Guard("conditions", func() { ou.checkSelected(t, ou.run.Root) }) })
+	pool.Go(func(t *future.Task) {
+		ou.run.Guard("conditions", func() { ou.included.CheckConditions(t, ou.run.Root) })
+	})
 	if !ou.planner.selection.Restricted() && ou.planner.req.Mode == plan.Normal && ou.planner.deferral.set.Empty() {
 		pool.Go(func(t *future.Task) { ou.run.Guard("values", func() { evaluateValues(t, ou.run.Root) }) })
 	}
@@ -63,7 +72,7 @@ func (ou *outputPlanner) finish() {
 // plan plans an output of the root module. A null output counts as absent, because the state does not
 // store it. Nothing is opened for an output if something that it depends on has failed.
 func (ou *outputPlanner) plan(t *future.Task, o *eval.Value) {
-	if !ou.valueSelected(t, o) {
+	if partial(ou.planner) && !ou.included.Has(t, o) {
 		return
 	}
 	o.Prepare(t)
@@ -104,46 +113,11 @@ func (ou *outputPlanner) plan(t *future.Task, o *eval.Value) {
 	ou.add(c)
 }
 
-// valueSelected reports whether the plan includes an output or variable. One that depends on something
-// deferred it leaves alone. A plan restricted by -target or -exclude includes a value if it includes
-// everything that the value depends on, and none without dependencies.
-func (ou *outputPlanner) valueSelected(t *future.Task, v *eval.Value) bool {
-	if !partial(ou.planner) {
-		return true
-	}
-	deps := v.Deps(t)
-	if len(ou.planner.deferral.set.Touched(deps)) > 0 {
-		return false
-	}
-	if !ou.planner.selection.Restricted() {
-		return true
-	}
-	return len(deps) > 0 && !ou.unplanned.Any(t, deps)
-}
-
 // variablesFirst returns a filter for the variables of a module to check before the module is planned in a
 // restricted plan: variables without dependencies. Checking the others could read objects that the plan
 // leaves out.
 func (ou *outputPlanner) variablesFirst(t *future.Task) func(*eval.Value) bool {
-	return func(v *eval.Value) bool { return len(v.Deps(t)) == 0 }
-}
-
-// checkSelected evaluates the conditions of the variables and outputs, of a module object and those below
-// it, that a restricted plan includes.
-func (ou *outputPlanner) checkSelected(t *future.Task, m *eval.Module) {
-	if !m.HasConditions() {
-		return
-	}
-	m.CheckVariables(t, func(v *eval.Value) bool { return ou.valueSelected(t, v) })
-	m.OutputPreconditions(t, func(o *eval.Value) bool { return ou.valueSelected(t, o) })
-	for _, c := range m.Calls() {
-		if ou.planner.selection.Restricted() && ou.unplanned.Any(t, c.Deps(t)) {
-			continue // its instances depend on objects that the plan leaves out
-		}
-		for _, child := range c.Children(t, nil) {
-			ou.checkSelected(t, child)
-		}
-	}
+	return func(v *eval.Value) bool { return len(v.In(ou.planner.atHand()).Deps(t)) == 0 }
 }
 
 // evaluateValues evaluates the values of a module object and those below it, for the errors in them.

@@ -118,7 +118,7 @@ func (re *restriction) warnUnmatched() {
 		re.run.Report(wrong)
 	}
 	if !re.run.Diags.HasErrors() { // else the plan may lack the very target of -target
-		re.run.Report(selection.UnmatchedReplace(re.planner.req.Config.Tree, re.planner.plan, re.planner.req.Places.Replace))
+		re.run.Report(selection.UnmatchedReplace(re.planner.req.Config.Tree, re.planner.plan, re.planner.req.Places.Replace, re.planner.req.Memory != nil))
 		re.run.Report(selection.UnmatchedAssumed(re.planner.plan, re.planner.req.AssumeUnchanged))
 	}
 }

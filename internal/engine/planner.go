@@ -108,7 +108,8 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 	p.rows = part.Growing{Part: req.Part, Plan: p.plan, Stored: &p.req.State, Prior: &p.prior, Report: func(diags diag.List) { p.run.Report(diags) }}
 	p.order = order.Planning{Expected: p.expected}
 	p.imports = importPlanner{walk: p.walk, planner: p}
-	p.orphans = orphanPlanner{walk: p.walk, planner: p, blocks: gone.NewBlocks(func() *eval.Run { return runAtHand(p) })}
+	p.atHand = sync.OnceValue(func() *eval.Run { return runAtHand(p) })
+	p.orphans = orphanPlanner{walk: p.walk, planner: p, blocks: gone.NewBlocks(p.atHand)}
 	p.data = dataPlanner{walk: p.walk, planner: p}
 	p.restrict = restriction{walk: p.walk, planner: p}
 	p.start = startState{walk: p.walk, planner: p}
@@ -137,8 +138,9 @@ type planner struct {
 	plan      *plan.Plan
 	generated map[addr.Instance]*Generated // of the request
 
-	moved    moves.Moved // set before any task starts
-	warnings diag.List   // of validating, to be added to the warnings of planning
+	atHand   func() *eval.Run // see runAtHand
+	moved    moves.Moved      // set before any task starts
+	warnings diag.List        // of validating, to be added to the warnings of planning
 	// dependents returns, for each resource, the resources of the state that depend on it.
 	dependents func() map[addr.ConfigResource]map[addr.ConfigResource]struct{}
 
@@ -154,21 +156,22 @@ type planner struct {
 	endedEarly atomic.Bool // by an interrupt, which was reported
 	rows       part.Growing
 
-	mu        sync.Mutex // protects all below while tasks run
-	prior     *state.State
-	takenOver map[addr.Instance]struct{} // moved objects in it that their provider has read or converted
-	changes   map[addr.Object]*plan.Change
-	drift     []*plan.Change
-	desired   map[addr.AbsResource]*eval.Resource // that the configuration declares, once their instances are known
-	called    []addr.ModuleInstance               // of module calls
-	included  map[addr.Instance]struct{}          // planned or read, of a plan restricted by -target or -exclude
-	unknown   map[addr.AbsResource]struct{}       // resource objects whose instances are unknown
-	broken    plan.Instances                      // that could not be planned
-	left      plan.Instances                      // left alone by -exclude
-	altered   plan.Instances                      // with a change other than NoOp
-	renewed   plan.Instances                      // data sources that were read with another result than the state has
-	unsettled plan.Instances                      // these, and managed instances that depend on them in any way
-	expands   int                                 // expansions still to come, for the orphans of a restricted plan
+	mu         sync.Mutex // protects all below while tasks run
+	prior      *state.State
+	takenOver  map[addr.Instance]struct{} // moved objects in it that their provider has read or converted
+	changes    map[addr.Object]*plan.Change
+	drift      []*plan.Change
+	desired    map[addr.AbsResource]*eval.Resource // that the configuration declares, once their instances are known
+	called     []addr.ModuleInstance               // of module calls
+	included   map[addr.Instance]struct{}          // planned or read, of a plan restricted by -target or -exclude
+	unknown    map[addr.AbsResource]struct{}       // resource objects whose instances are unknown
+	broken     plan.Instances                      // that could not be planned
+	left       plan.Instances                      // left alone by -exclude
+	altered    plan.Instances                      // with a change other than NoOp
+	renewed    plan.Instances                      // data sources that were read with another result than the state has
+	unsettled  plan.Instances                      // these, and managed instances that depend on them in any way
+	untargeted []eval.Use                          // claims of blocks that -target leaves out
+	expands    int                                 // expansions still to come, for the orphans of a restricted plan
 }
 
 // valid reports whether the configuration is free of errors that validation finds; otherwise they were

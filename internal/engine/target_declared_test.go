@@ -222,3 +222,203 @@ func TestTargetDestroysWhatAllDestroys(t *testing.T) {
 		}
 	})
 }
+
+// TestTargetPlansNothingElse has outputs and conditions whose dependencies follow from objects that the plan
+// leaves out: which instances a block has that they refer to, and which one of them. To find that out must
+// not plan these objects.
+func TestTargetPlansNothingElse(t *testing.T) {
+	t.Parallel()
+	const objects = `
+resource "sim_thing" "base" {
+  name = "base"
+  size = SIZE
+}
+resource "sim_thing" "user" {
+  name = "user"
+  size = SIZE
+}
+resource "sim_thing" "key" {
+  name = "key"
+  json = jsonencode(sim_thing.base.size)
+}
+resource "sim_thing" "each" {
+  for_each = toset(["1", "2", "3"])
+  name     = "each-${each.key}"
+}
+resource "sim_thing" "counted" {
+  count = sim_thing.user.size
+  name  = "counted-${count.index}"
+}
+resource "sim_thing" "none" {
+  count = sim_thing.user.size > 5 ? 1 : 0
+  name  = "none"
+}
+`
+	const module = prelude + `
+variable "key" {
+  validation {
+    condition     = var.key != ""
+    error_message = "No key."
+  }
+}
+resource "sim_thing" "free" {
+  name = "free"
+}
+resource "sim_thing" "in" {
+  for_each = toset([var.key])
+  name     = "in"
+}
+output "names" {
+  value = [for i in sim_thing.in : i.name]
+  precondition {
+    condition     = length(sim_thing.in) > 0
+    error_message = "No names."
+  }
+}`
+	base := []string{"sim_thing.base update"}
+	for name, c := range map[string]struct {
+		text, target string
+		want         []string
+	}{
+		"instances of a block":       {`output "o" { value = [sim_thing.base.name, sim_thing.counted[*].name] }`, "sim_thing.base", base},
+		"no instances of a block":    {`output "o" { value = [sim_thing.base.name, sim_thing.none[*].name] }`, "sim_thing.base", base},
+		"an index":                   {`output "o" { value = [sim_thing.base.name, sim_thing.each[sim_thing.user.size].name] }`, "sim_thing.base", base},
+		"an index of planned blocks": {`output "o" { value = sim_thing.each[sim_thing.user.size].name }`, "sim_thing.each", nil},
+		"instances of a module": {`
+module "m" {
+  source = "./m"
+  count  = sim_thing.user.size
+  key    = "k"
+}
+output "o" { value = module.m[*].names }`, "sim_thing.base", base},
+		"conditions in a module": {`
+module "m" {
+  source = "./m"
+  key    = "k${sim_thing.user.size}"
+}`, "sim_thing.base", base},
+		"a variable of a module": {`
+module "m" {
+  source = "./m"
+  key    = sim_thing.each[sim_thing.user.size].name
+}`, "module.m.sim_thing.free", nil},
+		"what is planned": {`output "o" { value = sim_thing.each[sim_thing.key.json].name }`, "sim_thing.key", append(base, "sim_thing.key update")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, strings.ReplaceAll(objects+c.text, "SIZE", "1"))
+			w.file("m/main.tf", module)
+			w.ok(command{})
+			w.config(strings.ReplaceAll(objects+c.text, "SIZE", "2"))
+			w.ok(command{targets: []string{c.target}, planOnly: true}).plans(c.want...)
+			w.ok(command{targets: []string{c.target}, planOnly: true, mode: plan.RefreshOnly}).plans()
+		})
+	}
+}
+
+// TestTargetLeavesImports has import blocks for objects that the plan leaves out, and for one that a selected
+// object depends on.
+func TestTargetLeavesImports(t *testing.T) {
+	t.Parallel()
+	objects := func(size string) string {
+		return `
+resource "sim_thing" "base" {
+  name = "base"
+  size = ` + size + `
+}
+resource "sim_thing" "user" {
+  name = "user"
+  size = ` + size + `
+}
+`
+	}
+	w := newWorld(t, objects("1"))
+	w.ok(command{})
+	w.config(objects("2") + `
+resource "sim_thing" "old" { name = "user" }
+resource "sim_thing" "new" {
+  name = "new"
+  json = jsonencode(sim_thing.old.id)
+}
+import {
+  to = sim_thing.old
+  id = sim_thing.user.id
+}
+import {
+  for_each = { k = sim_thing.user.id }
+  to       = sim_thing.missing[each.key]
+  id       = each.value
+}`)
+	w.ok(command{targets: []string{"sim_thing.base"}, planOnly: true}).plans("sim_thing.base update")
+	w.ok(command{targets: []string{"sim_thing.new"}, planOnly: true}).plans("sim_thing.new create", "sim_thing.old update import", "sim_thing.user update")
+}
+
+// TestTargetOpensOnce keeps an ephemeral instance open for the objects that a selected one depends on.
+func TestTargetOpensOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+ephemeral "sim_secret" "s" { name = "s" }
+provider "sim" {
+  alias = "s"
+  token = ephemeral.sim_secret.s.lease
+}
+resource "sim_thing" "each" {
+  provider = sim.s
+  for_each = toset(["a", "b", "c"])
+  name     = "each-${each.key}"
+}
+resource "sim_thing" "user" {
+  name = "user"
+  json = jsonencode([for e in sim_thing.each : e.name])
+}`)
+	w.ok(command{})
+	r := w.ok(command{targets: []string{"sim_thing.user"}, planOnly: true})
+	if got := opens(r.planLog, "s"); got != 1 {
+		t.Errorf("got %d openings, want 1", got)
+	}
+}
+
+// TestTargetPlansOutputs plans the outputs of which all is planned that they depend on, by the new values.
+func TestTargetPlansOutputs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, byKey("1"))
+	w.ok(command{})
+	w.config(byKey("2"))
+	p := w.ok(command{targets: []string{"sim_thing.key", `sim_thing.each["2"]`}, planOnly: true})
+	p.plans("sim_thing.key update")
+	var got []string
+	for _, o := range p.plan.Outputs {
+		got = append(got, fmt.Sprint(o.Name, " ", o.Action))
+	}
+	if want := []string{"name update"}; !slices.Equal(got, want) {
+		t.Errorf("outputs: got %q, want %q", got, want)
+	}
+}
+
+// TestDeferredOutput leaves alone an output that by its new key depends on something deferred.
+func TestDeferredOutput(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, byKey("1"))
+	w.ok(command{})
+	w.config(byKey("2"))
+	w.rules = `[{"rpc":"PlanResourceChange","name":"each-2","do":"deferred"}]`
+	r := w.ok(command{deferral: true, planOnly: true}).plans("sim_thing.key update")
+	if len(r.plan.Outputs) > 0 {
+		t.Errorf("outputs: got %q, want none", r.plan.Outputs[0].Name)
+	}
+}
+
+// byKey has an output of the instance that another object names.
+func byKey(size string) string {
+	return `
+resource "sim_thing" "key" {
+  name = "key"
+  size = ` + size + `
+}
+resource "sim_thing" "each" {
+  for_each = toset(["1", "2"])
+  name     = "each-${each.key}"
+}
+output "name" { value = sim_thing.each[sim_thing.key.size].name }
+output "names" { value = [for e in sim_thing.each : e.name] }
+`
+}

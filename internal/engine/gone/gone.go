@@ -1,8 +1,6 @@
 package gone
 
 import (
-	"sync"
-
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -15,8 +13,8 @@ type Blocks struct {
 	run func() *eval.Run
 }
 
-// NewBlocks returns a Blocks that evaluates in the run that start returns. It is started when it is needed.
-func NewBlocks(start func() *eval.Run) Blocks { return Blocks{sync.OnceValue(start)} }
+// NewBlocks returns a Blocks that evaluates in the run that run returns.
+func NewBlocks(run func() *eval.Run) Blocks { return Blocks{run} }
 
 // Declare reports whether the configuration declares the instance. known is false if the keys of its block,
 // or of a module call around it, are not known.

@@ -195,7 +195,7 @@ func TestArguments(t *testing.T) {
 		of(New(targets(t, "t.new", "t.iste"), nil), config.OptionPlaces{Targets: written}),
 		of(New(targets(t, "t.iste"), nil), config.OptionPlaces{Targets: written}),
 		of(New(nil, targets(t, "t.new", "t.x")), config.OptionPlaces{Excludes: written}),
-		UnmatchedReplace(tree, p, written),
+		UnmatchedReplace(tree, p, written, false),
 	)
 	want := []struct {
 		line            int

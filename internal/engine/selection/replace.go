@@ -13,12 +13,20 @@ import (
 // UnmatchedReplace reports each address to replace that the plan does not have, with the address that may
 // have been meant. It is an error if a resource of the plan has a similar address, or if the configuration in
 // tree rules out such a key, otherwise a warning. Names that are alike are looked for only then: most plans
-// have no such address. places is where the addresses are written.
-func UnmatchedReplace(tree *config.Tree, p *plan.Plan, places config.Places) diag.List {
+// have no such address. places is where the addresses are written. An address that the plan defers is for
+// another plan; in a run of several rounds, one of these has it.
+func UnmatchedReplace(tree *config.Tree, p *plan.Plan, places config.Places, inRounds bool) diag.List {
 	var diags diag.List
 	for i, a := range p.ForceReplace {
 		near, ok := planned(p, a)
-		if ok || deferred(p, a) && ShownKey(a) == "" {
+		if !ok && deferred(p, a) && ShownKey(a) == "" {
+			ok = true
+			if !inRounds {
+				diags = append(diags, diag.Warnf("Replacement is deferred",
+					"This plan leaves %s to a later one, and a saved plan does not keep -replace=%q for that. Give the option to the later plan again, or use apply -converge, which needs it once.", a, a)...)
+			}
+		}
+		if ok {
 			continue
 		}
 		place := places.At(i)

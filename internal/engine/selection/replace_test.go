@@ -14,6 +14,26 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
+// TestReplaceLater warns that the plan which has a deferred object needs the option again, unless it is a
+// round of the same run.
+func TestReplaceLater(t *testing.T) {
+	one := addr.Instance{Resource: addr.Resource{Type: "t", Name: "one"}}
+	many := addr.Instance{Resource: addr.Resource{Type: "t", Name: "many"}, Key: addr.AnyKey}
+	of := many
+	of.Key = addr.StringKey("k")
+	p := &plan.Plan{Deferrals: []*plan.Deferral{{Change: &plan.Change{Addr: one}}, {Change: &plan.Change{Addr: many}}}}
+	for _, a := range []addr.Instance{one, of} {
+		p.ForceReplace = []addr.Instance{a}
+		diags := UnmatchedReplace(&config.Tree{}, p, nil, false)
+		if len(diags) != 1 || diags[0].Severity != diag.Warning || !strings.Contains(diags[0].Detail, "leaves "+a.String()+" to a later one") {
+			t.Errorf("%s: got %v, want a warning", a, diags)
+		}
+		if diags = UnmatchedReplace(&config.Tree{}, p, nil, true); len(diags) > 0 {
+			t.Errorf("%s: in rounds, got %v, want nothing", a, diags)
+		}
+	}
+}
+
 func TestReplaceOfNothing(t *testing.T) {
 	parse := func(s string) addr.Instance {
 		t.Helper()
@@ -56,7 +76,7 @@ func TestReplaceOfNothing(t *testing.T) {
 	} {
 		p.ForceReplace = []addr.Instance{parse(given)}
 		got := ""
-		for _, d := range UnmatchedReplace(tree, p, nil) {
+		for _, d := range UnmatchedReplace(tree, p, nil, false) {
 			got += d.Detail
 			if near := strings.Contains(want, "Did you mean") || strings.Contains(want, ofIt); near != (d.Severity == diag.Error) {
 				t.Errorf("%s: got severity %v, want an error: %t", given, d.Severity, near)

@@ -101,6 +101,9 @@ func (r *expander) expand(t *future.Task, via *hcl.Range) *expansion {
 	return e
 }
 
+// expanded reports whether expand evaluates nothing any more.
+func (r *expander) expanded() bool { return r.keys.Done() || !r.repeat.Repeated() }
+
 var failedExpansion = &expansion{failed: true}
 
 // evaluate evaluates the repetition arguments. An expansion that failed keeps its form, because references

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"slices"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
@@ -116,6 +118,31 @@ func (r *Run) InstancesOf(t *future.Task, d plan.Dep) ([]addr.Instance, bool) {
 		}
 	}
 	return out, true
+}
+
+// Expanded reports whether a run has found the instances that a dependency covers, so that its InstancesOf
+// evaluates nothing.
+func Expanded(r *Run, d plan.Dep) bool {
+	if !d.All {
+		return true
+	}
+	modules := []*Module{r.Module(d.Resource.Module)}
+	if d.Modules {
+		modules = []*Module{r.Module(d.Within)}
+		for _, name := range d.Resource.Module.Module().Calls()[len(d.Within.Path()):] {
+			var next []*Module
+			for _, m := range modules {
+				if m == nil || m.calls[name] == nil || !m.calls[name].expanded() {
+					return false
+				}
+				next = append(next, m.calls[name].Children(&future.Task{}, nil)...)
+			}
+			modules = next
+		}
+	}
+	return !slices.ContainsFunc(modules, func(m *Module) bool {
+		return m == nil || m.resources[d.Resource.Resource] == nil || !m.resources[d.Resource.Resource].expanded()
+	})
 }
 
 // Modules returns the instances of a module.

@@ -156,6 +156,9 @@ func (c *Call) Addr() addr.ModuleInstance {
 	return c.module.Addr.Child(c.block.Config.Name, addr.NoKey)
 }
 
+// In returns the same call in another run of the configuration.
+func (c *Call) In(r *Run) *Call { return r.Module(c.module.Addr).calls[c.block.Config.Name] }
+
 // Child returns the instance with the given key, whether or not the call's arguments say that it exists.
 func (c *Call) Child(k addr.Key) *Module {
 	c.mu.Lock()
@@ -276,6 +279,19 @@ func (v *Value) String() string { return v.Addr() }
 
 // opens reports whether evaluating v may open ephemeral resources, so that its value belongs in an Opened.
 func (v *Value) opens() bool { return !v.block.Opens.Empty() }
+
+// In returns the same value in another run of the configuration.
+func (v *Value) In(r *Run) *Value {
+	m := r.Module(v.module.Addr)
+	switch v.block.Kind {
+	case blocks.OutputValue:
+		return m.outputs[v.block.Name]
+	case blocks.VariableValue:
+		return m.variables[v.block.Name]
+	default:
+		return m.locals[v.block.Name]
+	}
+}
 
 // Output returns the declaration of an output, nil of any other value.
 func (v *Value) Output() *config.Output { return v.block.Output }

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -43,6 +44,8 @@ func deferralReason(d *plan.Deferral) string {
 		return "the object to import is not known yet"
 	case d.Reason == plan.DeferredPrereq && (c.Action == plan.Delete || c.Action.IsReplace()):
 		return "something else that is deferred may need it"
+	case d.Reason == plan.DeferredPrereq && slices.ContainsFunc(c.Withheld, func(w plan.Withheld) bool { return w.Computed }):
+		return "what takes a value that it makes is deferred"
 	case d.Reason == plan.DeferredPrereq:
 		return "it depends on something that is deferred"
 	}

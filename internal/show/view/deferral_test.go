@@ -73,6 +73,17 @@ func TestKeptReplaced(t *testing.T) {
 	}
 }
 
+// TestDeferredProducer says of an object that makes a value for a deferred one, not of one that takes values,
+// that the other is deferred.
+func TestDeferredProducer(t *testing.T) {
+	for computed, want := range map[bool]string{true: "is deferred: what takes a value that it makes is deferred", false: "is deferred: it depends on something that is deferred"} {
+		d := &plan.Deferral{Reason: plan.DeferredPrereq, Change: &plan.Change{Action: plan.Create, Withheld: []plan.Withheld{{Computed: computed}}}}
+		if got := DeferralHeadline(d); got != want {
+			t.Errorf("with a computed value %v: got %q, want %q", computed, got, want)
+		}
+	}
+}
+
 // TestDeferredStream has a message for each deferral, in a new plan and in a saved one, and a number.
 func TestDeferredStream(t *testing.T) {
 	p := fixture.Deferring(t)

@@ -77,7 +77,7 @@ func header(doc *strings.Builder, c report.Content) {
 	doc.WriteByte('\n')
 }
 
-// inAll counts the changes, in the order of their sections.
+// inAll counts the changes, in the order of their sections, and the actions that they trigger.
 func inAll(c report.Content) string {
 	counts := map[string]int{}
 	for _, r := range c.Rows {
@@ -90,6 +90,12 @@ func inAll(c report.Content) string {
 		if n := counts[k.kind]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, k.counted))
 		}
+	}
+	switch {
+	case c.Actions == 1:
+		parts = append(parts, "1 action to invoke")
+	case c.Actions > 1:
+		parts = append(parts, fmt.Sprintf("%d actions to invoke", c.Actions))
 	}
 	return strings.Join(parts, ", ")
 }

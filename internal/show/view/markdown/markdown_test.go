@@ -38,7 +38,7 @@ func TestGolden(t *testing.T) {
 		Summary: "Plan: 14 to add, 1 to change, 2 to destroy.", Banner: "-target or -exclude leaves parts of the configuration out.",
 		Notes:   []report.Note{{Text: "Warning: Old\n\nIt is old."}, {Bad: true, Text: "Error: It `failed`\n\n```\n# <b>not bold</b> @octocat #1\n```"}},
 		Outputs: "  + url = \"https://example.com\"\n",
-		Folds:   []string{"will be created; they differ in name and tags.n"},
+		Folds:   []string{"will be created; they differ in name and tags.n"}, Actions: 2,
 	}
 	for i := range 12 {
 		r := row("create", fmt.Sprintf("t_x.many[%d]", i))
@@ -66,7 +66,7 @@ func TestGolden(t *testing.T) {
 		{File: "tests/a.tftest.hcl", Run: "sets|name", Verdict: "pass", Took: "12ms"},
 		{File: "tests/a.tftest.hcl", Run: "checks", Verdict: "fail", Bad: true, Took: "1.002s", Text: "Error: Test assertion failed\n\n  on tests/a.tftest.hcl line 3"},
 	}}
-	converge := report.Content{Title: "Apply", Summary: "Plan: 1 to add.", Rounds: 2, Banner: "The plan is not complete."}
+	converge := report.Content{Title: "Apply", Summary: "Plan: 1 to add.", Rounds: 2, Actions: 1, Banner: "The plan is not complete."}
 	for _, r := range []report.Row{row("create", "t_x.a"), row(report.Deferred, `t_x.b["*"]`), row("update", "t_x.a"), row(report.Deferred, `t_x.c["*"]`)} {
 		r.Round = 1 + len(converge.Rows)/2
 		if r.Kind == report.Deferred {

@@ -11,6 +11,7 @@ type Content struct {
 	Ended                string // the outcome of the changes; "" if nothing was changed
 	Banner               string // the warning above all else; "" for none
 	Rounds               int    // how many plans there were
+	Actions              int    // how many actions the changes trigger
 	Rows                 []Row
 	Folds                []string // a note about each fold; Row.Fold counts from 1
 	Notes                []Note
@@ -37,7 +38,7 @@ func (r *Report) Content() Content {
 	}
 	out := Content{
 		Title: cmp.Or(r.title, "State"), Where: r.where, Directory: r.clean(r.Directory), Workspace: r.clean(r.Workspace), Summary: r.summary, Banner: r.banner,
-		Rounds: len(r.rounds), Rows: r.rows, Folds: r.folds, Notes: r.notes, Outputs: r.outputs, Tests: r.tests,
+		Rounds: len(r.rounds), Actions: r.actions, Rows: r.rows, Folds: r.folds, Notes: r.notes, Outputs: r.outputs, Tests: r.tests,
 	}
 	if r.applied {
 		out.Ended = r.ended(0)

@@ -50,6 +50,7 @@ type Report struct {
 	summary string
 	banner  string // the warning above all else; "" for none
 	rows    []Row
+	actions int      // that the changes trigger
 	folds   []string // a note about each fold
 	outputs string
 	rounds  []round
@@ -207,8 +208,12 @@ func (r *Report) addPlan(p *plan.Plan, changes *view.Changes, why func(*plan.Cha
 		}
 		r.add(next)
 	}
-	if err := r.addDeferrals(p, changes); err != nil || !p.Invoking() {
-		return err // the actions are in the texts of the changes that trigger them
+	if err := r.addDeferrals(p, changes); err != nil {
+		return err
+	}
+	if !p.Invoking() {
+		r.actions += len(p.Invocations) // which are in the texts of the changes that trigger them
+		return nil
 	}
 	for _, i := range p.Invocations {
 		text, err := changes.Invocation(i)

@@ -60,6 +60,23 @@ func inRounds(t testing.TB) *report.Report {
 	return r
 }
 
+// TestActionsAreCounted counts the actions that the changes of all rounds trigger.
+func TestActionsAreCounted(t *testing.T) {
+	r := report.New("Apply", "today", nil)
+	for range 2 {
+		p := planOf(t, 0)
+		for range 2 {
+			p.Invocations = append(p.Invocations, &plan.Invocation{Trigger: &plan.ActionTrigger{Resource: fixture.Instance(t, "t_x.other")}})
+		}
+		if err := r.Plan(p, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := r.Content().Actions; got != 4 {
+		t.Errorf("got %d actions, want 4", got)
+	}
+}
+
 // TestRounds keeps the changes of rounds apart, with the outcome of each.
 func TestRounds(t *testing.T) {
 	text, got := pageOf(t, inRounds(t))
