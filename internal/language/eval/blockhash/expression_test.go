@@ -51,6 +51,8 @@ func TestExpressions(t *testing.T) {
 		{`[for x in local.b : x]`, `[for y in local.b : y]`, false},
 		{`[for x in local.b : x]`, `[for x, y in local.b : x]`, false},
 		{`[for x in local.b : x]`, `[for k, x in local.b : x]`, false},
+		{`[for x in local.b : [for y in local.b : x]]`, `[for y in local.b : [for x in local.b : x]]`, false},
+		{`[for x, k in local.b : [for y, k in local.b : x]]`, `[for y, k in local.b : [for x, k in local.b : x]]`, false},
 		{`[for x in local.b : x]`, `[for x in local.b : x if true]`, false},
 		{`{ for x in local.b : x => x }`, `{ for x in local.b : x => x... }`, false},
 		{`[for x in local.b : { a = x }]`, `[for x in local.b : { b = x }]`, false},
