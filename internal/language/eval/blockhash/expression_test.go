@@ -3,6 +3,8 @@ package blockhash
 import (
 	"testing"
 
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
@@ -11,7 +13,10 @@ func TestExpressions(t *testing.T) {
 	hashOf := func(expr string) Hash {
 		s := newSetting(t, head+"locals {\n  a = \"a\"\n  b = [\"b\"]\n  v = "+expr+"\n}\n")
 		set, cfg := s.both(t)
-		h, _ := set.Block(cfg.Modules[addr.RootModule].Locals["v"])
+		h, known := set.Block(cfg.Modules[addr.RootModule].Locals["v"])
+		if !known {
+			t.Errorf("%s: got no hash, want one", expr)
+		}
 		return h
 	}
 	for _, c := range []struct {
@@ -22,6 +27,7 @@ func TestExpressions(t *testing.T) {
 		{`1`, `"1"`, false},
 		{`1`, `-1`, false},
 		{`true`, `!true`, false},
+		{`(local.a)`, `[local.a]`, false},
 		{`"a\u0062"`, `"ab"`, true},
 		{`"a"`, `"b"`, false},
 		{`"a${local.a}"`, `"${local.a}a"`, false},
@@ -64,6 +70,17 @@ func TestExpressions(t *testing.T) {
 		if got := hashOf(c.one) == hashOf(c.other); got != c.same {
 			t.Errorf("%s and %s: got the same hash %v, want %v", c.one, c.other, got, c.same)
 		}
+	}
+}
+
+// strange is a node that HCL doesn't have yet.
+type strange struct{ hclsyntax.Node }
+
+// TestStrangeNode takes a node of an unknown kind for one that looks at the world.
+func TestStrangeNode(t *testing.T) {
+	w := &treeWalker{f: &filler{}}
+	if w.structure(strange{}); !w.f.world {
+		t.Error("got a hash of a node of an unknown kind, want none")
 	}
 }
 
