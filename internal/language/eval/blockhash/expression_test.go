@@ -73,6 +73,23 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
+// TestAbsolutePath hashes the working directory with an expression that depends on it, and with no other.
+func TestAbsolutePath(t *testing.T) {
+	for call, same := range map[string]bool{`abspath("x")`: false, `core::abspath("x")`: false, `path.cwd`: false, `path.root`: true, `path.module`: true, `upper("x")`: true} {
+		hashes := map[Hash]bool{}
+		for _, dir := range []string{"/one", "/two"} {
+			s := newSetting(t, head+"locals {\n  v = "+call+"\n}\n")
+			s.workDir = dir
+			set, cfg := s.both(t)
+			h, _ := set.Block(cfg.Modules[addr.RootModule].Locals["v"])
+			hashes[h] = true
+		}
+		if got := len(hashes) == 1; got != same {
+			t.Errorf("%s: got the same hash in two directories %v, want %v", call, got, same)
+		}
+	}
+}
+
 // strange is a node that HCL doesn't have yet.
 type strange struct{ hclsyntax.Node }
 
