@@ -23,6 +23,13 @@ module "m" {
   for_each = { x = 1, y = 2 }
   v        = t.a.id
 }
+module "other" {
+  source = "./m"
+  v      = "v"
+}
+locals { all = [for m in module.m : m.o] }
+resource "t" "through" { name = local.all }
+resource "t" "apart" { name = module.other.o }
 resource "t" "user" {
   name = module.m["x"].o
   lifecycle {
@@ -98,19 +105,19 @@ func TestPlan(t *testing.T) {
 		{"a block with units that are gone", ledger{blocks: []string{"resource.t.many"}, records: with([]string{"t.many[2]", "resource.t.many", "t.a"}, []string{"t.gone", "resource.t.gone"}, []string{"t.c", "resource.t.c", "t.many[2]"})}, "t.many[0] t.many[1] / t.c ephemeral.t.e / gone t.c t.many ephemeral.t.e"},
 		{"records of a block can't be read", ledger{blocks: []string{"resource.t.b"}, fails: "records"}, "error: Lost."},
 		{"a repetition in one of two modules", ledger{due: []string{`repetition module.m["x"].t.j`}, records: with([]string{`module.m["y"].t.j[1]`, "module.m.resource.t.j"}, []string{"t.c", "resource.t.c", `module.m["y"].t.j[1]`})}, `ephemeral.t.e module.m["x"].t.j[0] / gone ephemeral.t.e module.m["x"].t.j`},
-		{"a call beside an instance without a record", ledger{due: []string{"repetition module.m", "t.many[1]"}, records: without("t.many[1]")}, "/ t.many[1] / ephemeral.t.e / t.user / late output.p gone t.many t.user ephemeral.t.e"},
-		{"a call with instances that are due", ledger{due: []string{"repetition module.m", `module.m["y"].t.i`, `module.m["y"].t.j[0]`}, records: without(`module.m["y"].t.i`, `module.m["y"].t.j[0]`)}, `/ ephemeral.t.e module.m["y"].t.i module.m["y"].t.j[0] / t.user / late output.p gone t.user ephemeral.t.e module.m["y"].t.i module.m["y"].t.j`},
+		{"a call beside an instance without a record", ledger{due: []string{"repetition module.m", "t.many[1]"}, records: without("t.many[1]")}, "/ t.many[1] / ephemeral.t.e / t.user / t.through / late output.p gone t.many t.through t.user ephemeral.t.e"},
+		{"a call with instances that are due", ledger{due: []string{"repetition module.m", `module.m["y"].t.i`, `module.m["y"].t.j[0]`}, records: without(`module.m["y"].t.i`, `module.m["y"].t.j[0]`)}, `/ ephemeral.t.e module.m["y"].t.i module.m["y"].t.j[0] / t.user / t.through / late output.p gone t.through t.user ephemeral.t.e module.m["y"].t.i module.m["y"].t.j`},
 		{"values of two modules", ledger{due: []string{`check module.m["x"].output.o`, "output o"}}, `ephemeral.t.e / late output.o module.m["x"].output.o gone ephemeral.t.e`},
-		{"a new module instance, and values of another one", ledger{due: []string{`check module.m["x"].var.v`}, blocks: []string{"module.m"}, records: without(`module.m["y"].t.i`, `module.m["y"].t.j[0]`)}, `/ ephemeral.t.e module.m["y"].t.i module.m["y"].t.j[0] / t.user / late output.p module.m["x"].var.v module.m["y"].check.c module.m["y"].output.o module.m["y"].output.p module.m["y"].var.v gone t.user ephemeral.t.e module.m["y"].t.i module.m["y"].t.j`},
+		{"a new module instance, and values of another one", ledger{due: []string{`check module.m["x"].var.v`}, blocks: []string{"module.m"}, records: without(`module.m["y"].t.i`, `module.m["y"].t.j[0]`)}, `/ ephemeral.t.e module.m["y"].t.i module.m["y"].t.j[0] / t.user / t.through / late output.p module.m["x"].var.v module.m["y"].check.c module.m["y"].output.o module.m["y"].output.p module.m["y"].var.v gone t.through t.user ephemeral.t.e module.m["y"].t.i module.m["y"].t.j`},
 		{"a block that is gone", ledger{blocks: []string{"resource.t.gone"}, records: with([]string{"t.gone", "resource.t.gone"}, []string{"t.d", "resource.t.b", "t.gone"})}, "ephemeral.t.e / gone t.d t.gone ephemeral.t.e"},
 		{"readers of one that is gone", ledger{blocks: []string{"resource.t.gone"}, records: with([]string{"t.gone", "resource.t.gone"}, []string{"t.more", "resource.t.more", "t.gone"}, []string{"t.c", "resource.t.c", "t.more"})}, "t.c ephemeral.t.e / gone t.c t.gone t.more ephemeral.t.e"},
 		{"an instance that goes", ledger{due: []string{"t.many[2]"}, records: with([]string{"t.many[2]", "resource.t.many", "t.a"}, []string{"t.c", "resource.t.c", "all t.many"})}, "/ t.c ephemeral.t.e / gone t.c t.many ephemeral.t.e"},
 		{"an instance without a record", ledger{due: []string{"t.many[1]", "t.many[7]"}, records: without("t.many[1]")}, "t.many[1] / ephemeral.t.e / gone t.many ephemeral.t.e"},
 		{"a repetition", ledger{due: []string{"repetition t.many"}}, "t.many[0] t.many[1] / ephemeral.t.e / gone t.many ephemeral.t.e"},
 		{"a repetition in a module", ledger{due: []string{`repetition module.m["x"].t.j`}}, `ephemeral.t.e module.m["x"].t.j[0] / gone ephemeral.t.e module.m["x"].t.j`},
-		{"a call", ledger{due: []string{"repetition module.m"}}, "/ ephemeral.t.e / t.user / late output.p gone t.user ephemeral.t.e"},
-		{"a new module instance", ledger{blocks: []string{"module.m"}, records: without(`module.m["y"].t.i`, `module.m["y"].t.j[0]`)}, `/ ephemeral.t.e module.m["y"].t.i module.m["y"].t.j[0] / t.user / late output.p module.m["y"].check.c module.m["y"].output.o module.m["y"].output.p module.m["y"].var.v gone t.user ephemeral.t.e module.m["y"].t.i module.m["y"].t.j`},
-		{"a module instance that goes", ledger{blocks: []string{"module.m"}, records: with([]string{`module.m["z"].t.i`, "module.m.resource.t.i", "t.a"})}, `/ ephemeral.t.e / t.user / late output.p gone t.user ephemeral.t.e module.m["z"].t.i`},
+		{"a call", ledger{due: []string{"repetition module.m"}}, "/ ephemeral.t.e / t.user / t.through / late output.p gone t.through t.user ephemeral.t.e"},
+		{"a new module instance", ledger{blocks: []string{"module.m"}, records: without(`module.m["y"].t.i`, `module.m["y"].t.j[0]`)}, `/ ephemeral.t.e module.m["y"].t.i module.m["y"].t.j[0] / t.user / t.through / late output.p module.m["y"].check.c module.m["y"].output.o module.m["y"].output.p module.m["y"].var.v gone t.through t.user ephemeral.t.e module.m["y"].t.i module.m["y"].t.j`},
+		{"a module instance that goes", ledger{blocks: []string{"module.m"}, records: with([]string{`module.m["z"].t.i`, "module.m.resource.t.i", "t.a"})}, `/ ephemeral.t.e / t.user / t.through / late output.p gone t.through t.user ephemeral.t.e module.m["z"].t.i`},
 		{"an output", ledger{due: []string{"output o"}}, "ephemeral.t.e / late output.o gone ephemeral.t.e"},
 		{"an output by its block", ledger{blocks: []string{"output.p"}}, "ephemeral.t.e / late output.p gone ephemeral.t.e"},
 		{"a check", ledger{due: []string{"check check.c"}}, "ephemeral.t.e / late check.c gone ephemeral.t.e"},
@@ -197,6 +204,22 @@ func TestReadsGone(t *testing.T) {
 	p.plan()
 	if !slices.Contains(p.read, `module.m["z"].t.i`) {
 		t.Errorf("got %q read, want also the object that is gone", p.read)
+	}
+}
+
+// TestNested finds the instances in modules that a new module instance calls, and those that are gone.
+func TestNested(t *testing.T) {
+	calls := strings.Replace(inner, `"t" "j" { count = 1 }`, `"t" "d" { depends_on = [module.n] }`, 1) + "module \"n\" { source = \"./n\" }\n"
+	records := [][]string{{`module.m["x"].t.i`, "module.m.resource.t.i"}, {`module.m["z"].module.n.t.k`, "module.m.module.n.resource.t.k"}}
+	p := newPlanning(t, &ledger{due: []string{"repetition module.m"}, records: records}, root, calls)
+	p.plan()
+	if !slices.Contains(p.planned, `module.m["y"].module.n.t.k`) || slices.Contains(p.planned, `module.m["x"].module.n.t.k`) || !slices.Contains(p.gone, `module.m["z"].module.n.t.k`) {
+		t.Errorf("got %v planned and %v gone, want the objects of a new and a former module instance", p.planned, p.gone)
+	}
+	p = newPlanning(t, &ledger{}, root, strings.Replace(calls, "resource \"t\" \"d\"", "data \"t\" \"d\"", 1))
+	p.w.Settle(slices.Values([]*plan.Change{{Addr: instance(t, "t.a"), Action: plan.Update}, {Addr: instance(t, "t.b"), Action: plan.NoOp}}), state.New())
+	if got := p.w.Full(); !strings.HasPrefix(got, "data is read") {
+		t.Errorf("got a full plan as %q, want one as data is read when a change is made", got)
 	}
 }
 

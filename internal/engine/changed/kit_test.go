@@ -157,7 +157,7 @@ func instance(t *testing.T, text string) addr.Instance {
 
 func compile(t *testing.T, main, module string) (*blocks.Config, *blockhash.Set) {
 	t.Helper()
-	tree, diags := (&config.Loader{FS: fstest.MapFS{"main.tf": {Data: []byte(main)}, "m/main.tf": {Data: []byte(module)}}}).Load(".")
+	tree, diags := (&config.Loader{FS: fstest.MapFS{"main.tf": {Data: []byte(main)}, "m/main.tf": {Data: []byte(module)}, "m/n/main.tf": {Data: []byte("resource \"t\" \"k\" {}\n")}}}).Load(".")
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -207,14 +207,14 @@ func (s *Store) persist(ctx context.Context, f func() error) error {
 		down := s.noteFailure(began, failed)
 		switch {
 		case !failed:
-			return s.explain(err)
+			return explain(s.opt.Schema, err)
 		case time.Since(down) > most && time.Since(began) > min(most, firstPatience):
-			return s.explain(fmt.Errorf("%w (tried %d times)", err, tried))
+			return explain(s.opt.Schema, fmt.Errorf("%w (tried %d times)", err, tried))
 		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return errors.Join(context.Cause(ctx), s.explain(err))
+			return errors.Join(context.Cause(ctx), explain(s.opt.Schema, err))
 		}
 	}
 }
@@ -228,8 +228,9 @@ func passes(err error) bool {
 	return errors.As(err, &net) && !errors.Is(err, context.Canceled) || errors.Is(err, sql.ErrConnDone) || lost(err)
 }
 
-// explain adds advice to an error of the server or the connection. It shows no details, which may quote rows.
-func (s *Store) explain(err error) error {
+// explain adds advice to an error of the server or the connection, about tables in a schema. It shows no
+// details, which may quote rows.
+func explain(schema string, err error) error {
 	pe, ok := errors.AsType[*pq.Error](err)
 	if !ok && passes(err) {
 		return fmt.Errorf("%w. %s", err, connect.HintUnreached)
@@ -239,7 +240,6 @@ func (s *Store) explain(err error) error {
 	}
 	switch pe.Code {
 	case "42P01", "42703":
-		schema := s.opt.Schema
 		return fmt.Errorf("%w. The tables in the schema %q are not those that this version of Mayfly makes: a version that was not released may have made them. "+
 			"With that one, take the state of each workspace out (mayfly state pull > FILE). Drop the schema and the one of its views (DROP SCHEMA %s, %s CASCADE). With this version, put each state back (mayfly state push FILE)",
 			err, schema, pq.QuoteIdentifier(schema), pq.QuoteIdentifier(schema+viewsSuffix))
@@ -275,7 +275,7 @@ func (s *Store) CreateWorkspace(ctx context.Context, name string) error {
 	if name == store.DefaultWorkspace {
 		return fmt.Errorf("%w: %q", store.ErrWorkspaceExists, name)
 	}
-	return s.explain(s.once(ctx, nil, func(t *tx) error {
+	return explain(s.opt.Schema, s.once(ctx, nil, func(t *tx) error {
 		n, err := t.exec(`INSERT INTO mayfly.workspaces (name) VALUES ($1) ON CONFLICT DO NOTHING`, name)
 		if err == nil && n == 0 {
 			return fmt.Errorf("%w: %q", store.ErrWorkspaceExists, name)
@@ -290,7 +290,7 @@ func (s *Store) DeleteWorkspace(ctx context.Context, name string, force bool) er
 		return store.ErrDefault
 	}
 	m := &manager{place: place{store: s, name: name}}
-	return s.explain(s.once(ctx, nil, func(t *tx) error {
+	return explain(s.opt.Schema, s.once(ctx, nil, func(t *tx) error {
 		w, err := t.gate(name)
 		if err == nil && w == 0 {
 			return fmt.Errorf("%w: %q", store.ErrNoWorkspace, name)

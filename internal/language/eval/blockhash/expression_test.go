@@ -3,6 +3,8 @@ package blockhash
 import (
 	"testing"
 
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
@@ -11,7 +13,10 @@ func TestExpressions(t *testing.T) {
 	hashOf := func(expr string) Hash {
 		s := newSetting(t, head+"locals {\n  a = \"a\"\n  b = [\"b\"]\n  v = "+expr+"\n}\n")
 		set, cfg := s.both(t)
-		h, _ := set.Block(cfg.Modules[addr.RootModule].Locals["v"])
+		h, known := set.Block(cfg.Modules[addr.RootModule].Locals["v"])
+		if !known {
+			t.Errorf("%s: got no hash, want one", expr)
+		}
 		return h
 	}
 	for _, c := range []struct {
@@ -22,6 +27,7 @@ func TestExpressions(t *testing.T) {
 		{`1`, `"1"`, false},
 		{`1`, `-1`, false},
 		{`true`, `!true`, false},
+		{`(local.a)`, `[local.a]`, false},
 		{`"a\u0062"`, `"ab"`, true},
 		{`"a"`, `"b"`, false},
 		{`"a${local.a}"`, `"${local.a}a"`, false},
@@ -51,6 +57,8 @@ func TestExpressions(t *testing.T) {
 		{`[for x in local.b : x]`, `[for y in local.b : y]`, false},
 		{`[for x in local.b : x]`, `[for x, y in local.b : x]`, false},
 		{`[for x in local.b : x]`, `[for k, x in local.b : x]`, false},
+		{`[for x in local.b : [for y in local.b : x]]`, `[for y in local.b : [for x in local.b : x]]`, false},
+		{`[for x, k in local.b : [for y, k in local.b : x]]`, `[for y, k in local.b : [for x, k in local.b : x]]`, false},
 		{`[for x in local.b : x]`, `[for x in local.b : x if true]`, false},
 		{`{ for x in local.b : x => x }`, `{ for x in local.b : x => x... }`, false},
 		{`[for x in local.b : { a = x }]`, `[for x in local.b : { b = x }]`, false},
@@ -62,6 +70,34 @@ func TestExpressions(t *testing.T) {
 		if got := hashOf(c.one) == hashOf(c.other); got != c.same {
 			t.Errorf("%s and %s: got the same hash %v, want %v", c.one, c.other, got, c.same)
 		}
+	}
+}
+
+// TestAbsolutePath hashes the working directory with an expression that depends on it, and with no other.
+func TestAbsolutePath(t *testing.T) {
+	for call, same := range map[string]bool{`abspath("x")`: false, `core::abspath("x")`: false, `path.cwd`: false, `path.root`: true, `path.module`: true, `upper("x")`: true} {
+		hashes := map[Hash]bool{}
+		for _, dir := range []string{"/one", "/two"} {
+			s := newSetting(t, head+"locals {\n  v = "+call+"\n}\n")
+			s.workDir = dir
+			set, cfg := s.both(t)
+			h, _ := set.Block(cfg.Modules[addr.RootModule].Locals["v"])
+			hashes[h] = true
+		}
+		if got := len(hashes) == 1; got != same {
+			t.Errorf("%s: got the same hash in two directories %v, want %v", call, got, same)
+		}
+	}
+}
+
+// strange is a node that HCL doesn't have yet.
+type strange struct{ hclsyntax.Node }
+
+// TestStrangeNode takes a node of an unknown kind for one that looks at the world.
+func TestStrangeNode(t *testing.T) {
+	w := &treeWalker{f: &filler{}}
+	if w.structure(strange{}); !w.f.world {
+		t.Error("got a hash of a node of an unknown kind, want none")
 	}
 }
 
