@@ -241,6 +241,8 @@ type Plan struct {
 	// Scope has the claims of applying the plan and the rows that it relies on; nil for a state that one run
 	// at a time may change.
 	Scope *state.Scope
+	// Settling has what an apply says about the units that the plan has found right; nil if it says nothing.
+	Settling *Settling
 
 	Variables          map[string]value.Durable // values set for root variables, except ephemeral ones
 	EphemeralVariables []string                 // names of ephemeral variables that were set
