@@ -51,6 +51,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 			p.plan.Scope = scope.Of(p.run, p.plan, p.req.State)
 		}
 	}
+	p.plan.Extent = req.Changed.Extent(p.req.State)
 	p.pool.Shutdown()
 	p.reportInterrupt() // one that came while the last things were closed counts too: no apply may follow
 	diags := p.run.Diags.List()
