@@ -241,7 +241,10 @@ type Plan struct {
 	// Scope has the claims of applying the plan and the rows that it relies on; nil for a state that one run
 	// at a time may change.
 	Scope *state.Scope
-	// Settling has what an apply says about the units that the plan has found right; nil if it says nothing.
+	// Extent says how far the plan has gone if it was to look at nothing but what has changed; nil for other
+	// plans.
+	Extent *Extent
+	// Settling has the units that an apply may settle; nil if it settles none.
 	Settling *Settling
 
 	Variables          map[string]value.Durable // values set for root variables, except ephemeral ones

@@ -7,13 +7,13 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Settling is everything that an apply with the scope of a change says about what its plan has found right,
-// besides the instances and outputs of the plan.
+// Settling has the units that an apply with the scope of a change may settle, besides the instances and
+// outputs of the plan, and all that this takes.
 type Settling struct {
 	// Hashes are the ones of the configuration, and Moment is the one at which the stored ones were read.
 	Hashes state.BlockHashes
 	Moment int64
-	// Full says that everything was planned, and not only what has work.
+	// Full says that everything was planned, whether it has work or not.
 	Full bool
 	// Units are the repetitions, checks and values that were evaluated, and units that are gone.
 	Units []state.Finding

@@ -10,6 +10,8 @@ type Changed struct {
 	Complete bool
 	// Moment is the moment at which the hashes were read. Settlement needs it.
 	Moment int64
+	// Objects is the number of instances in the state, if it is Complete.
+	Objects int
 	// Blocks are the ones with another stored hash, or none, and the ones that the configuration does not
 	// have any more. Everything that they declare must be compared with the records of their units.
 	Blocks []Block

@@ -124,6 +124,10 @@ var engineRules = map[string]rule{
 		may: []string{"addr", "diag", "base/future", "engine/moves", "engine/part", "language/eval", "language/eval/blockhash", "language/eval/blocks", "language/lang", "plan", "state"}, pure: true, modules: none,
 		why: "what has work follows from hashes, records and references: no provider can matter, or how they are stored",
 	},
+	"engine/hashes": {
+		may: []string{"addr", "language/eval/blockhash", "language/eval/blocks", "language/lang/funcs", "values/fingerprint", "state"}, pure: true, modules: []string{cty},
+		why: "hashes follow from what a run is given: neither providers nor stores can matter",
+	},
 	"engine/part": {
 		may: []string{"addr", "diag", "engine/moves", "language/eval/blocks", "plan", "state"}, pure: true, modules: none,
 		why: "which rows a plan needs follows from the configuration and the rows: it must not matter how they are stored",

@@ -49,6 +49,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	if req.Scoped && !p.run.Diags.HasErrors() {
 		settle.Planned(ctx, p.run, req.Config, &p.rows, req.Changed, req.Hashes)
 	}
+	p.plan.Extent = req.Changed.Extent(p.req.State)
 	p.pool.Shutdown()
 	p.reportInterrupt() // one that came while the last things were closed counts too: no apply may follow
 	diags := p.run.Diags.List()

@@ -9,17 +9,16 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Found returns what is due.
+// Found returns everything that is due.
 func (w *Work) Found() *state.Changed { return w.src.Found }
 
-// Fresh returns the module instances of which the state has no units, as far as the plan has found them.
+// Fresh returns the module instances without units in the state, as far as the plan has found them.
 func (w *Work) Fresh() []addr.ModuleInstance { return w.attempt.fresh }
 
 // Late returns the modules with values that were evaluated when all instances were planned.
 func (w *Work) Late() []addr.Module { return w.lates() }
 
-// EvaluatesValues reports whether all values of a module instance that have work were evaluated, because one
-// of them had.
+// EvaluatesValues reports whether values of a module instance had work, all of which were evaluated then.
 func (w *Work) EvaluatesValues(m *eval.Module) bool {
 	if !w.Partial() {
 		return true

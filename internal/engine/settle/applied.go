@@ -9,7 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Applied is what has become of a plan when its apply ends.
+// Applied is a plan at the end of its apply.
 type Applied struct {
 	Plan     *plan.Plan
 	Run      state.Run
@@ -19,8 +19,8 @@ type Applied struct {
 	Failed   bool                // there were errors
 }
 
-// Record has the run record what the apply has found right. What was evaluated from something that is not as
-// it was planned stays open.
+// Record has the run record the units that the apply has found right. Those that were evaluated from an
+// object that is not as it was planned stay open.
 func (a Applied) Record() {
 	r, is := a.Run.(state.Recorder)
 	s := a.Plan.Settling

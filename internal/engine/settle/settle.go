@@ -1,9 +1,9 @@
-// Package settle finds what an apply with the scope of a change may record (docs/adr/041): the units that its
-// plan has evaluated and found right, and those that are gone. At the end of the apply, it leaves open what was
-// evaluated from something that has failed, or that has turned out another way than planned.
+// Package settle finds the units that an apply with the scope of a change may record (docs/adr/041): those
+// that its plan has evaluated and found right, and those that are gone. At the end of the apply, units stay
+// open that were evaluated from an object which has failed, or has become another one than planned.
 //
-// It may import addr, future, changed, part, scope, eval, blocks, plan and state. It must not know providers, or how
-// a state is stored.
+// It may import addr, future, changed, part, scope, eval, blocks, plan and state. It must not know providers,
+// or how a state is stored.
 package settle
 
 import (
@@ -22,8 +22,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Planned gives a plan its scope and, if it has the scope of a change, what an apply of it settles. Hashes are
-// the ones of the configuration, nil if they are not known.
+// Planned gives a plan its scope and, if it is about a change, the units that an apply of it settles. Hashes
+// are the ones of the configuration, nil if they are not known.
 func Planned(ctx context.Context, run *eval.Run, cfg *blocks.Config, rows *part.Growing, work *changed.Work, hashes state.BlockHashes) {
 	p := rows.Plan
 	found := find(run, cfg, p, work, hashes)
@@ -46,8 +46,8 @@ type candidates struct {
 	results   []state.Subject
 }
 
-// find returns the units that a plan has evaluated, as far as it leaves them as they are. It returns nil if an
-// apply of the plan records nothing: it doesn't have this scope, is restricted or incomplete, or has values
+// find returns the units that a plan has evaluated, as far as it leaves them as they are. It returns nil if
+// an apply of the plan records nothing: it doesn't have this scope, is restricted or incomplete, or has values
 // that are made of computed ones which are not stored.
 func find(run *eval.Run, cfg *blocks.Config, p *plan.Plan, work *changed.Work, hashes state.BlockHashes) *candidates {
 	if work == nil || hashes == nil || !part.Possible(cfg) || p.Mode != plan.Normal || len(p.Targets)+len(p.Excludes) > 0 || !p.Complete() || p.Invoking() {
@@ -80,7 +80,7 @@ func find(run *eval.Run, cfg *blocks.Config, p *plan.Plan, work *changed.Work, h
 	return f.candidates
 }
 
-// settle returns what an apply says about the candidates, with their rows in a state as it was read.
+// settle returns the candidates with their rows in a state as it was read.
 func (c *candidates) settle(stored *state.State) *plan.Settling {
 	if c == nil {
 		return nil
@@ -188,7 +188,7 @@ func (f *finder) whole(m *eval.Module) {
 	f.values(m)
 }
 
-// evaluated adds the units that a plan of what has work has evaluated.
+// evaluated adds the units that had work, if not everything was planned.
 func (f *finder) evaluated() {
 	for _, in := range f.work.Fresh() {
 		if m := f.run.Module(in); m != nil {

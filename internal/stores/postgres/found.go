@@ -79,8 +79,8 @@ type found struct {
 	index hashIndex
 	open  map[state.Block]bool // have units that were not recorded
 
-	// stays says of sets of instances whether they are as the plan read them, and no other run can change them.
-	// That is so until the moment of the workspace is another one: no run has claimed anything since.
+	// stays says of sets of instances whether they are as the plan read them, and no other run can change
+	// them. It holds until the moment of the workspace is another one: no run has claimed anything since.
 	stays  map[state.Subject]bool
 	moment int64
 }
@@ -161,8 +161,8 @@ func (x *found) part(t *tx, part []state.Finding) error {
 	return err
 }
 
-// forgetSets forgets what is known about sets of instances if another run has claimed anything since. The gate
-// is held.
+// forgetSets forgets which sets of instances stay as they are if another run has claimed anything since. The
+// gate is held.
 func (x *found) forgetSets(t *tx) error {
 	was := x.moment
 	_, err := t.one(`SELECT moment FROM mayfly.workspaces WHERE id = $1`, []any{x.c.workspace}, &x.moment)

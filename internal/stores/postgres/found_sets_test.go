@@ -28,8 +28,8 @@ func readersOfAll(n int, between func()) iter.Seq[state.Finding] {
 	}
 }
 
-// TestCostOfSets records units that were all evaluated from all of many objects: their rows are compared once,
-// and not for each thousand of units.
+// TestCostOfSets records units that were all evaluated from all of many objects: their rows are compared
+// once, and not for each thousand of units.
 func TestCostOfSets(t *testing.T) {
 	opt, proxy := behind(t, 3000)
 	cost := func(units int) int64 {
