@@ -53,18 +53,14 @@ func refuseScope(o *Operation, opt PlanOptions) diag.List {
 
 // readChanged finds all changes, and reads the part of the state that planning them begins with. If everything
 // has to be planned, it reads the state as a whole.
-func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt PlanOptions) (*changed.Work, diag.List) {
+func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt PlanOptions) (*changed.Work, state.BlockHashes, diag.List) {
 	if diags := refuseScope(o, opt); diags.HasErrors() {
-		return nil, diags
+		return nil, nil, diags
 	}
 	reader, from := changeReader(o), o.p.opt.State.Store.(store.PartReader)
-	soft := opt.Soft
-	if soft == nil {
-		soft = ctx
-	}
-	set, diags := o.hashes(ctx, soft, cfg, opt.Variables)
+	set, diags := o.hashes(ctx, soft(ctx, opt.Soft), cfg, opt.Variables)
 	if diags.HasErrors() {
-		return nil, diags
+		return nil, nil, diags
 	}
 	var work *changed.Work
 	err := spanned(ctx, "read changes", func(ctx context.Context) error {
@@ -86,12 +82,20 @@ func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt Pla
 		return err
 	})
 	if err != nil {
-		return nil, diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
+		return nil, nil, diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
 	}
 	if o.more != nil {
 		o.more(o.State())
 	}
-	return work, nil
+	return work, set.Blocks(), nil
+}
+
+// soft returns the context that ends on the first interrupt, ctx if there is none.
+func soft(ctx, first context.Context) context.Context {
+	if first == nil {
+		return ctx
+	}
+	return first
 }
 
 // hashes hashes the configuration for a store that keeps hashes. It returns nil if the store has no key for

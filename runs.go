@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
@@ -57,14 +58,19 @@ func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *roun
 		}
 	}
 	var work *changed.Work
+	var known state.BlockHashes
 	if opt.Scope == ScopeChanged {
 		var ds diag.List
-		if work, ds = o.readChanged(ctx, cfg, opt); ds.HasErrors() {
+		if work, known, ds = o.readChanged(ctx, cfg, opt); ds.HasErrors() {
 			return nil, append(diags, ds...)
+		}
+	} else if changeReader(o) != nil {
+		if set, ds := o.hashes(ctx, soft(ctx, opt.Soft), cfg, opt.Variables); !ds.HasErrors() { // else the blocks that it changes are compared later
+			known = set.Blocks()
 		}
 	}
 	req := o.request(cfg, opt)
-	req.Changed = work
+	req.Changed, req.Hashes = work, known
 	req.Memory, req.Scoped = memory, o.p.claimer() != nil
 	late := store.RecoveredBy(o.p.opt.State.Store)
 	planned, more := o.p.engine.Plan(ctx, req)

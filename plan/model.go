@@ -243,6 +243,8 @@ type Plan struct {
 	Scope *state.Scope
 	// Extent says how far a plan of changes has gone; nil for other plans.
 	Extent *Extent
+	// Settling has the units that an apply may settle; nil if it settles none.
+	Settling *Settling
 
 	Variables          map[string]value.Durable // values set for root variables, except ephemeral ones
 	EphemeralVariables []string                 // names of ephemeral variables that were set
