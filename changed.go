@@ -22,42 +22,42 @@ const (
 	// ScopeAll is everything that the configuration declares and the state has, as far as targets and
 	// excludes leave it in.
 	ScopeAll PlanScope = iota
-	// ScopeChanged is what has changed since it was last applied, with all that follows from it. It takes a
-	// store that keeps records of that: see plan.Extent.
+	// ScopeChanged is everything that has changed since it was last applied, with all that follows from it.
+	// It takes a store that keeps records of changes: see plan.Extent.
 	ScopeChanged
 )
 
-// scopeRefusal returns the error for options that a plan of what has changed can't have; none if it can.
-func scopeRefusal(opt PlanOptions) diag.List {
+// refuseScope reports options that a plan of changes can't have, and a store that doesn't know them.
+func refuseScope(o *Operation, opt PlanOptions) diag.List {
+	const summary = "Scope of a change not possible"
+	if _, parts := o.p.opt.State.Store.(store.PartReader); !parts || changeReader(o) == nil {
+		return diag.Errorf(summary, "Only a state in rows has records of what has changed since the last apply. Keep the state in the backend \"postgres\", or plan without -scope=changed.")
+	}
 	with := ""
 	switch {
 	case opt.Mode == plan.Destroy:
-		with = "a plan to destroy everything, which takes all objects"
+		with = "the mode that destroys everything"
 	case opt.Mode == plan.RefreshOnly:
-		with = "a plan that only refreshes: what has changed outside is not known to the state"
+		with = "the mode that only refreshes"
 	case len(opt.Targets)+len(opt.Excludes) > 0:
-		with = "targets and excludes, which choose other objects"
+		with = "targets or excludes"
 	case len(opt.Invoke) > 0:
-		with = "actions to invoke: such a plan looks at nothing else"
+		with = "actions to invoke"
 	case opt.AllowDeferral:
-		with = "deferral, which leaves out other objects, nor in rounds"
+		with = "deferral or in rounds"
 	default:
 		return nil
 	}
-	return diag.Errorf("Scope of a change not possible", "A plan of what has changed can't be made with %s. Make it without, or plan with the scope of all objects.", with)
+	return diag.Errorf(summary, "A plan of what has changed can't be made with %s, because that looks at other objects. Plan without the one or the other.", with)
 }
 
-// readChanged finds what has changed, and reads the part of the state that planning it begins with. If all
+// readChanged finds all changes, and reads the part of the state that planning them begins with. If everything
 // has to be planned, it reads the state as a whole.
 func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt PlanOptions) (*changed.Work, state.BlockHashes, diag.List) {
-	if diags := scopeRefusal(opt); diags.HasErrors() {
+	if diags := refuseScope(o, opt); diags.HasErrors() {
 		return nil, nil, diags
 	}
-	reader := o.changeReader()
-	from, parts := o.p.opt.State.Store.(store.PartReader)
-	if reader == nil || !parts {
-		return nil, nil, diag.Errorf("Scope of a change not possible", "What has changed since the last apply is known only to a state in rows: use the backend \"postgres\", or plan with the scope of all objects.")
-	}
+	reader, from := changeReader(o), o.p.opt.State.Store.(store.PartReader)
 	set, diags := o.hashes(ctx, soft(ctx, opt.Soft), cfg, opt.Variables)
 	if diags.HasErrors() {
 		return nil, nil, diags
@@ -101,7 +101,7 @@ func soft(ctx, first context.Context) context.Context {
 // hashes hashes the configuration for a store that keeps hashes. It returns nil if the store has no key for
 // that yet: it makes one when a run claims a part of the state.
 func (o *Operation) hashes(ctx, soft context.Context, cfg *blocks.Config, variables Variables) (*hashes.Set, diag.List) {
-	key, err := o.changeReader().HashKey(ctx)
+	key, err := changeReader(o).HashKey(ctx)
 	if err != nil {
 		return nil, diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
 	}
@@ -121,7 +121,7 @@ func (o *Operation) hashes(ctx, soft context.Context, cfg *blocks.Config, variab
 
 // version returns the version of a provider; false if nothing says whether it is the one that it was.
 func (p *Project) version(of addr.Provider) (string, bool) {
-	if Embedded(of) { // its schema has a version, and what it does follows from that
+	if Embedded(of) { // its schema has a version, and all that it does follows from the schema
 		return "", true
 	}
 	switch l := p.opt.Launcher.(type) {
@@ -137,8 +137,8 @@ func (p *Project) version(of addr.Provider) (string, bool) {
 	return "", false
 }
 
-// changeReader returns the store of the state if it notes what has changed; nil otherwise.
-func (o *Operation) changeReader() store.ChangeReader {
+// changeReader returns the store of the state if it notes changes; nil otherwise.
+func changeReader(o *Operation) store.ChangeReader {
 	reader, _ := o.p.opt.State.Store.(store.ChangeReader)
 	return reader
 }

@@ -54,11 +54,10 @@ type BeginOptions struct {
 	// even if several runs may change the state at the same time.
 	Whole bool
 	// For are the options of the plan that the operation is for; nil if they are not known. If they have
-	// targets, or the scope of what has changed, only the rows that the plan needs are read from a state in
-	// rows.
+	// targets, or the scope of changes, only the rows that the plan needs are read from a state in rows.
 	For *PlanOptions
 	// Saved is the plan that the operation applies; nil if it makes one itself. If it has targets, or leaves
-	// out what has not changed, only the rows that it was made of are read from a state in rows.
+	// out all that has not changed, only the rows that it was made of are read from a state in rows.
 	Saved *plan.Plan
 	// More is called with objects that were read later, while the operation plans; nil for no call.
 	More func(*state.State)
@@ -92,6 +91,11 @@ func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Op
 	if !opt.Reads {
 		if err := store.CheckWritable(p.opt.State.Store); err != nil {
 			return o, diag.Errorf("The state cannot be written", "%s Nothing was done.", diag.Sentence(err))
+		}
+	}
+	if opt.For != nil && opt.For.Scope == ScopeChanged {
+		if diags := refuseScope(o, *opt.For); diags.HasErrors() {
+			return o, diags
 		}
 	}
 	if !opt.NoLock && (opt.Whole || p.claimer() == nil) {
@@ -252,7 +256,7 @@ func (o *Operation) readPart(ctx context.Context, from store.PartReader) (read b
 		o.hold(f, &part.Part{})
 		return true, err
 	}
-	if o.purpose.Scope == ScopeChanged { // planning says what it needs
+	if o.purpose.Scope == ScopeChanged { // planning reads the rows
 		f, err := from.ReadPart(ctx, state.Part{})
 		o.hold(f, &part.Part{})
 		return true, err

@@ -64,7 +64,7 @@ func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *roun
 		if work, known, ds = o.readChanged(ctx, cfg, opt); ds.HasErrors() {
 			return nil, append(diags, ds...)
 		}
-	} else if o.changeReader() != nil {
+	} else if changeReader(o) != nil {
 		if set, ds := o.hashes(ctx, soft(ctx, opt.Soft), cfg, opt.Variables); !ds.HasErrors() { // else the blocks that it changes are compared later
 			known = set.Blocks()
 		}

@@ -241,8 +241,7 @@ type Plan struct {
 	// Scope has the claims of applying the plan and the rows that it relies on; nil for a state that one run
 	// at a time may change.
 	Scope *state.Scope
-	// Extent says how far the plan has gone if it was to look at nothing but what has changed; nil for other
-	// plans.
+	// Extent says how far a plan of changes has gone; nil for other plans.
 	Extent *Extent
 	// Settling has the units that an apply may settle; nil if it settles none.
 	Settling *Settling

@@ -127,7 +127,7 @@ func (d *Dir) lock(ctx context.Context, tree *config.Tree, p place, name string,
 	if diags.HasErrors() {
 		return s, diags
 	}
-	if _, can := p.manager.(store.PartReader); opt.For != nil && can && tree != nil {
+	if _, can := p.manager.(store.PartReader); opt.For != nil && tree != nil && (can || opt.For.Scope == mayfly.ScopeChanged) {
 		if s.useProviders(nil).HasErrors() { // which those for the state will have, too
 			opt.For = nil
 		} else {

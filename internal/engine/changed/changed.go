@@ -168,8 +168,7 @@ func (w *Work) Join(a addr.Instance) {
 // Rows returns the number of instances that were read after the first ones.
 func (w *Work) Rows() int { return w.Part.Rows() }
 
-// Extent says how far a plan has gone, of which read are the objects that were read; nil for a plan that was
-// not to look only at what has changed.
+// Extent says how far a plan of changes has gone that has read the objects of a state; nil for other plans.
 func (w *Work) Extent(read *state.State) *plan.Extent {
 	switch {
 	case w == nil:

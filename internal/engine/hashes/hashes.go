@@ -1,5 +1,4 @@
-// Package hashes hashes the configuration of a run, for a store that compares the hashes with those of earlier
-// runs.
+// Package hashes hashes the configuration of a run, for a store that compares the hashes with the stored ones.
 //
 // It may import addr, blocks, blockhash, funcs, fingerprint, state and cty. It must not know how a state is
 // stored, or providers' processes.
@@ -80,8 +79,7 @@ func Of(cfg *blocks.Config, opt Options) (*Set, error) {
 	return out, nil
 }
 
-// always reports whether the units of a block are due in every plan: those of data sources, and of checks
-// with one.
+// always reports whether the units of a block are due in every plan: data sources, and checks with one.
 func always(m *blocks.Module, name string) bool {
 	if check, is := strings.CutPrefix(name, "check."); is {
 		return m.Checks[check].Nested != nil

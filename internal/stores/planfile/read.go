@@ -129,9 +129,9 @@ func (p *reader) header() (header, error) {
 	if err := json.Unmarshal(src, &h); err != nil || h.Format < 1 || h.Version == "" {
 		return h, corrupt("its entry %q is not valid", entryHeader)
 	}
-	if h.Format != format {
-		return h, fmt.Errorf("%w, %q, in format %d, and this program reads only format %d. Apply it with that version, or make the plan again",
-			ErrVersion, h.Version, h.Format, format)
+	if h.Format < oldest || h.Format > format {
+		return h, fmt.Errorf("%w, %q, in format %d, and this program reads only formats %d to %d. Apply it with that version, or make the plan again",
+			ErrVersion, h.Version, h.Format, oldest, format)
 	}
 	return h, nil
 }

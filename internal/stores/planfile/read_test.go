@@ -41,7 +41,7 @@ func zipOf(t testing.TB, entries ...string) []byte {
 func decodeBytes(src []byte) (*File, error) { return decode(bytes.NewReader(src), int64(len(src))) }
 
 func TestReadRefuses(t *testing.T) {
-	head := `{"format":6,"version":"1"}`
+	head := `{"format":7,"version":"1"}`
 	doc := func(member string) []byte {
 		return zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{},`+member+`}`)
 	}
@@ -72,8 +72,8 @@ func TestReadRefuses(t *testing.T) {
 		"cut in half":    {good[:len(good)/2], ErrCorrupt, "cut off"},
 		"peer":           {zipOf(t, "tfplan", "x", "tfstate", "{}"), ErrForeign, "OpenTofu or Terraform"},
 		"other zip":      {zipOf(t, "readme", "x"), ErrNotPlan, "other content"},
-		"newer":          {zipOf(t, "mayfly", `{"format":7,"version":"9.9","x":1}`), ErrVersion, `"9.9", in format 7`},
-		"older":          {zipOf(t, "mayfly", `{"format":4,"version":"0.1"}`), ErrVersion, `"0.1", in format 4, and this program reads only format 6`},
+		"newer":          {zipOf(t, "mayfly", `{"format":8,"version":"9.9","x":1}`), ErrVersion, `"9.9", in format 8`},
+		"older":          {zipOf(t, "mayfly", `{"format":4,"version":"0.1"}`), ErrVersion, `"0.1", in format 4, and this program reads only formats 6 to 7`},
 		"bad header":     {zipOf(t, "mayfly", `[]`), ErrCorrupt, "mayfly"},
 		"no plan":        {zipOf(t, "mayfly", head), ErrCorrupt, `"plan.json" is missing`},
 		"not JSON":       {zipOf(t, "mayfly", head, "plan.json", `{"s3cret`), ErrCorrupt, "incomplete"},
