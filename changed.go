@@ -124,7 +124,14 @@ func (p *Project) version(of addr.Provider) (string, bool) {
 	if Embedded(of) { // its schema has a version, and all that it does follows from the schema
 		return "", true
 	}
-	if l, ours := p.opt.Launcher.(*Launcher); ours && l != nil && l.Version != nil {
+	switch l := p.opt.Launcher.(type) {
+	case *Launcher:
+		if l != nil && l.Version != nil {
+			return l.Version(of)
+		}
+	case interface {
+		Version(addr.Provider) (string, bool)
+	}:
 		return l.Version(of)
 	}
 	return "", false

@@ -27,7 +27,7 @@ func (a Applied) Record() {
 	if s == nil || !is {
 		return
 	}
-	j := &judge{Applied: a, altered: a.Plan.Altered(), other: map[state.Subject]bool{}, status: map[string]state.CheckStatus{}}
+	j := &judge{Applied: a, altered: a.Plan.Altered(), other: map[state.Subject]bool{}, unwritten: map[string]bool{}, status: map[string]state.CheckStatus{}}
 	j.findOther()
 	for _, c := range a.Checks {
 		for _, o := range c.Objects {
@@ -49,6 +49,8 @@ type judge struct {
 	altered *plan.Instances
 	other   map[state.Subject]bool // subjects with an instance that is not stored as it was planned
 	status  map[string]state.CheckStatus
+	// unwritten are the instances whose rows are not as the plan has them.
+	unwritten map[string]bool
 }
 
 // findOther finds the instances that are not stored as it was planned.
@@ -61,6 +63,9 @@ func (j *judge) findOther() {
 	}
 	j.Blocked.Each(note)
 	j.Outcomes.Unrecorded().Each(note)
+	for a := range j.Outcomes.Unwritten().Each {
+		j.unwritten[a.String()] = true
+	}
 	for _, c := range j.Plan.Changes {
 		if c.Deposed == addr.Current && c.Action != plan.NoOp && !j.asPlanned(c) {
 			note(c.Addr)
@@ -90,7 +95,7 @@ func (j *judge) findings(yield func(state.Finding) bool) {
 			continue // it has had a step, or has a mark
 		}
 		u := state.Finding{Unit: state.UnitOf(c.Addr), Block: state.BlockOf(c.Addr.Config()), Reads: plan.Subjects(c.Deps)}
-		u.Open = j.Outcomes.Unwritten().Touched(at) || j.open(u.Reads, c.Addr.String())
+		u.Open = j.unwritten[u.Unit.Addr] || j.open(u.Reads, u.Unit.Addr)
 		if !yield(u) {
 			return
 		}
@@ -106,7 +111,7 @@ func (j *judge) findings(yield func(state.Finding) bool) {
 		}
 	}
 	for _, u := range j.Plan.Settling.Units {
-		u.Open = !u.Gone && j.open(u.Reads, u.Unit.Addr) || u.Unit.Kind == state.CheckUnit && !u.Gone && j.status[u.Unit.Addr] != state.CheckPass
+		u.Open = !u.Gone && (j.unwritten[u.Unit.Addr] && u.Unit.Kind == state.InstanceUnit || u.Unit.Kind == state.CheckUnit && j.status[u.Unit.Addr] != state.CheckPass || j.open(u.Reads, u.Unit.Addr))
 		if !yield(u) {
 			return
 		}

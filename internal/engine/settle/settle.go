@@ -70,6 +70,7 @@ func find(run *eval.Run, cfg *blocks.Config, p *plan.Plan, work *changed.Work, h
 		f.due[d.Unit] = d
 	}
 	f.changes()
+	f.data()
 	if f.settling.Full {
 		f.whole(run.Root)
 	} else {
@@ -119,6 +120,20 @@ func (f *finder) changes() {
 		if f.run.Root.Output(o.Name) != nil {
 			f.known[state.Unit{Kind: state.OutputUnit, Addr: o.Name}] = true
 			f.results, f.reads = append(f.results, state.Subject{Kind: state.OneOutput, Addr: o.Name}), append(f.reads, o.Deps)
+		}
+	}
+}
+
+// data adds the data sources that planning has read, for which it has no changes. All are read in each plan.
+func (f *finder) data() {
+	for a := range f.plan.Prior.AllInstances() {
+		if a.Resource.Mode != addr.Data || f.known[state.UnitOf(a)] {
+			continue
+		}
+		if in, found := f.run.Find(f.t, a); found && in != nil {
+			deps := in.Deps(f.t)
+			f.known[state.UnitOf(a)], f.instances, f.reads = true, append(f.instances, a), append(f.reads, deps)
+			f.settling.Units = append(f.settling.Units, state.Finding{Unit: state.UnitOf(a), Block: state.BlockOf(a.Config()), Reads: plan.Subjects(deps)})
 		}
 	}
 }

@@ -305,7 +305,8 @@ func (x *found) forget(t *tx, units []state.Finding) error {
 	return err
 }
 
-// mark marks units that were not recorded, and have no records from before.
+// mark marks units that were not recorded, and have no records from before, in place of the marks that ended
+// runs have left.
 func (x *found) mark(t *tx, units []state.Finding) error {
 	keys := keysOfUnits(units)
 	if len(keys) == 0 {
@@ -314,6 +315,9 @@ func (x *found) mark(t *tx, units []state.Finding) error {
 	_, err := t.exec(`INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT $1, k, 'object', $3 FROM unnest($2::text[]) k WHERE NOT EXISTS
 		(SELECT 1 FROM mayfly.units u LEFT JOIN mayfly.objects o ON o.workspace = u.workspace AND o.address = u.unit AND o.deposed = '' WHERE u.workspace = $1 AND u.unit = k AND (u.kind <> 'instance' OR u.version = o.version))
 		ON CONFLICT DO NOTHING`, x.c.workspace, pq.StringArray(keys), x.c.run)
+	if err == nil {
+		_, err = t.exec(sweep, x.c.run, x.c.workspace)
+	}
 	return err
 }
 
