@@ -145,6 +145,7 @@ func fullFile(t testing.TB) *File {
 		Targets:      []addr.Target{targetAt(t, "module.a"), targetAt(t, `module.a["x"].t.n[1]`)},
 		Excludes:     []addr.Target{targetAt(t, "data.t.n")},
 		ForceReplace: []addr.Instance{instanceAt(t, "t.n[3]")},
+		Extent:       &plan.Extent{Full: "why", Objects: 4, Evaluated: 3, Rows: 2, Moment: 1},
 	}
 	return &File{
 		Plan: p, Version: "0.1.0", RootDir: ".",
@@ -232,7 +233,7 @@ func TestEveryFieldIsKnown(t *testing.T) {
 	f := fullFile(t)
 	for _, v := range []any{
 		*f, *f.Plan, *f.Plan.Changes[0], *f.Plan.Outputs[0], *f.Plan.Invocations[0], *f.Plan.Invocations[0].Trigger, f.Plan.Checks[0], f.Plan.Checks[0].Objects[0],
-		*f.Plan.Changes[0].Importing, f.Backend, f.Plan.Meta, random,
+		*f.Plan.Changes[0].Importing, f.Backend, f.Plan.Meta, *f.Plan.Extent, random,
 	} {
 		rv := reflect.ValueOf(v)
 		for i := range rv.NumField() {

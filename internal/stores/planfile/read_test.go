@@ -40,6 +40,15 @@ func zipOf(t testing.TB, entries ...string) []byte {
 // decodeBytes is ReadBytes for any content: consistency is not checked by the codec.
 func decodeBytes(src []byte) (*File, error) { return decode(bytes.NewReader(src), int64(len(src))) }
 
+// TestOldestFormat reads a plan of a format before extents.
+func TestOldestFormat(t *testing.T) {
+	f, err := decodeBytes(zipOf(t, "mayfly", `{"format":6,"version":"1"}`, "state.json", `{"version":4,"terraform_version":"1.0.0","serial":1,"lineage":"l","resources":[]}`,
+		"plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{"lineage":"l","serial":1,"version":"1.0.0"}}`))
+	if err != nil || f.Plan.Extent != nil || f.Plan.Meta.Serial != 1 {
+		t.Errorf("got %+v and the error %v, want the plan", f, err)
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	head := `{"format":7,"version":"1"}`
 	doc := func(member string) []byte {
