@@ -272,7 +272,7 @@ func (p *reader) parts(f *File, doc *document) (err error) {
 			c.Apply(f.Plan.Prior)
 		}
 	}
-	if f.Plan.Scope, err = p.scope(); err != nil {
+	if f.Plan.Scope, f.Plan.Settling, err = p.scope(); err != nil {
 		return err
 	}
 	if f.Modules, err = p.optional(entryModules); err != nil {
