@@ -10,8 +10,6 @@ type Extent struct {
 	Objects, Evaluated int
 	// Rows is the number of rows that were read: of objects, and of records about them.
 	Rows int
-	// Moment is the one at which the store has read the changes.
-	Moment int64
 }
 
 // Partial reports whether a plan with this extent leaves out everything that has not changed. The extent of
