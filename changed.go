@@ -72,6 +72,7 @@ func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt Pla
 		work, first = changed.New(cfg, set.Components(), changed.Source{Found: found, Records: reader.Records, Fetch: func(ctx context.Context, p state.Part, keep func(addr.Instance) bool) (*state.State, error) {
 			return o.readMore(ctx, from, p, keep)
 		}}, opt.ForceReplace)
+		work.GiveUp(opt.RequireEphemeral, "all objects are searched for sensitive attributes")
 		if !work.Partial() {
 			f, err := o.p.opt.State.Store.Read(ctx)
 			o.hold(f, nil)
