@@ -70,7 +70,7 @@ func (d *dues) changeSomething() {
 		if a := d.byHand(d.branches[i]); a != nil {
 			d.carryOutActs([]*act{a})
 		}
-	case 2: // two at once, of which one may fail or die
+	case 2: // two at once; the other one may fail or die
 		a := d.apply(d.branches[1-i])
 		b := d.one("apply with the scope of a change beside another run", d.branches[i])
 		b.scope = mayfly.ScopeChanged
@@ -119,8 +119,8 @@ func (d *dues) settle(branch *design) bool {
 	return len(left) == 0
 }
 
-// comeToRest applies until nothing changes, and compares the marks and hashes that are left with none, but for
-// those of checks that fail.
+// comeToRest applies until nothing changes, and compares the marks and hashes that are left with none, but
+// for those of checks that fail.
 func (d *dues) comeToRest() {
 	d.t.Helper()
 	for range 3 {

@@ -47,8 +47,8 @@ type candidates struct {
 }
 
 // find returns the units that a plan has evaluated, as far as it leaves them as they are. It returns nil if
-// an apply of the plan records nothing: it doesn't have this scope, is restricted or incomplete, or has values
-// that are made of computed ones which are not stored.
+// an apply of the plan records nothing: it doesn't have this scope, is restricted or incomplete, or has
+// values that are made of computed ones which are not stored.
 func find(run *eval.Run, cfg *blocks.Config, p *plan.Plan, work *changed.Work, hashes state.BlockHashes) *candidates {
 	if work == nil || hashes == nil || !part.Possible(cfg) || p.Mode != plan.Normal || len(p.Targets)+len(p.Excludes) > 0 || !p.Complete() || p.Invoking() {
 		return nil

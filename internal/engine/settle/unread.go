@@ -5,8 +5,8 @@ import (
 )
 
 // unread returns the values that no other unit is evaluated from, so that nothing but a unit of their own
-// says when they are to be evaluated: for their errors. An output of a module with several instances counts as
-// one, since a reference to it may be to another instance.
+// says when they are to be evaluated: for their errors. An output of a module with several instances is among
+// them, since a reference to it may be to another instance.
 func unread(cfg *blocks.Config) map[*blocks.Value]bool {
 	out, seen := map[*blocks.Value]bool{}, map[blocks.Node]bool{}
 	var queue []blocks.Node
