@@ -51,8 +51,8 @@ func refuseScope(o *Operation, opt PlanOptions) diag.List {
 	return diag.Errorf(summary, "A plan of what has changed can't be made with %s, because that looks at other objects. Plan without the one or the other.", with)
 }
 
-// readChanged finds all changes, and reads the part of the state that planning them begins with. If everything
-// has to be planned, it reads the state as a whole.
+// readChanged finds all changes, and reads the part of the state that planning them begins with. If
+// everything has to be planned, it reads the state as a whole.
 func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt PlanOptions) (*changed.Work, state.BlockHashes, diag.List) {
 	if diags := refuseScope(o, opt); diags.HasErrors() {
 		return nil, nil, diags

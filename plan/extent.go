@@ -1,7 +1,7 @@
 package plan
 
-// Extent says how far a plan of changes has gone: one that is to look at nothing but objects that have changed
-// since the last apply.
+// Extent says how far a plan of changes has gone: one that is to look at nothing but objects that have
+// changed since the last apply.
 type Extent struct {
 	// Full is why the plan looks at everything all the same; "" if it doesn't.
 	Full string
