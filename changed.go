@@ -51,8 +51,8 @@ func refuseScope(o *Operation, opt PlanOptions) diag.List {
 	return diag.Errorf(summary, "A plan of what has changed can't be made with %s, because that looks at other objects. Plan without the one or the other.", with)
 }
 
-// readChanged finds all changes, and reads the part of the state that planning them begins with. If everything
-// has to be planned, it reads the state as a whole.
+// readChanged finds all changes, and reads the part of the state that planning them begins with. If
+// everything has to be planned, it reads the state as a whole.
 func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt PlanOptions) (*changed.Work, state.BlockHashes, diag.List) {
 	if diags := refuseScope(o, opt); diags.HasErrors() {
 		return nil, nil, diags
@@ -72,6 +72,7 @@ func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt Pla
 		work, first = changed.New(cfg, set.Components(), changed.Source{Found: found, Records: reader.Records, Fetch: func(ctx context.Context, p state.Part, keep func(addr.Instance) bool) (*state.State, error) {
 			return o.readMore(ctx, from, p, keep)
 		}}, opt.ForceReplace)
+		work.GiveUp(opt.RequireEphemeral, "all objects are searched for sensitive attributes")
 		if !work.Partial() {
 			f, err := o.p.opt.State.Store.Read(ctx)
 			o.hold(f, nil)

@@ -1,7 +1,7 @@
 package plan
 
-// Extent says how far a plan of changes has gone: one that is to look at nothing but objects that have changed
-// since the last apply.
+// Extent says how far a plan of changes has gone: one that is to look at nothing but objects that have
+// changed since the last apply.
 type Extent struct {
 	// Full is why the plan looks at everything all the same; "" if it doesn't.
 	Full string
@@ -10,8 +10,6 @@ type Extent struct {
 	Objects, Evaluated int
 	// Rows is the number of rows that were read: of objects, and of records about them.
 	Rows int
-	// Moment is the one at which the store has read the changes.
-	Moment int64
 }
 
 // Partial reports whether a plan with this extent leaves out everything that has not changed. The extent of

@@ -174,9 +174,9 @@ func (w *Work) Extent(read *state.State) *plan.Extent {
 	case w == nil:
 		return nil
 	case w.full != "":
-		return &plan.Extent{Full: w.full, Moment: w.src.Found.Moment}
+		return &plan.Extent{Full: w.full}
 	}
-	out := &plan.Extent{Objects: w.src.Found.Objects, Evaluated: w.attempt.count + len(w.attempt.gone), Rows: w.rows, Moment: w.src.Found.Moment}
+	out := &plan.Extent{Objects: w.src.Found.Objects, Evaluated: w.attempt.count + len(w.attempt.gone), Rows: w.rows}
 	for range read.AllInstances() {
 		out.Rows++
 	}

@@ -1,4 +1,4 @@
-// Package hashes hashes the configuration of a run, for a store that compares the hashes with the stored ones.
+// Package hashes hashes the configuration of a run, for a store that compares the hashes with its own.
 //
 // It may import addr, blocks, blockhash, funcs, fingerprint, state and cty. It must not know how a state is
 // stored, or providers' processes.

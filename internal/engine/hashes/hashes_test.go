@@ -33,7 +33,7 @@ output "now" { value = timestamp() }
 check "with" {
   data "t" "nested" { name = "x" }
   assert {
-    condition     = true
+    condition     = var.plain == 1
     error_message = "No."
   }
 }

@@ -296,7 +296,7 @@ func TestScopeInStreams(t *testing.T) {
 		s.Plan(&plan.Plan{Extent: extent})
 		text := buf.String()
 		if got := strings.Contains(text, `"type":"plan_scope"`); got != (extent != nil) {
-			t.Errorf("extent %+v: got %s", extent, text)
+			t.Errorf("extent %+v: got a message about the scope: %v, want %v", extent, got, extent != nil)
 		}
 		if extent.Partial() && !strings.Contains(text, `"scope":{"mode":"changed","evaluated":2,"objects":9,"rows_read":5}`) || extent != nil && extent.Full != "" && !strings.Contains(text, `"scope":{"mode":"all","reason":"objects move"}`) {
 			t.Errorf("extent %+v: got %s, want its numbers or its reason", extent, text)

@@ -68,7 +68,6 @@ type extent struct {
 	Objects   int    `json:"objects"`
 	Evaluated int    `json:"evaluated"`
 	Rows      int    `json:"rows"`
-	Moment    int64  `json:"moment"`
 }
 
 // meta identifies the state that the plan was made from. It has the type of state.Meta, with the names of

@@ -2,6 +2,7 @@ package document
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
