@@ -32,6 +32,9 @@ func Embedded(p addr.Provider) bool { return p == addr.BuiltinProvider || p == K
 type Launcher struct {
 	// Executable returns the installed executable of a provider.
 	Executable func(addr.Provider) (path string, ok bool)
+	// Version returns the version of an installed provider; false for one under development. It may be nil:
+	// nothing is known then. A plan of changes has all objects of a provider without a version.
+	Version func(addr.Provider) (string, bool)
 	// Verify returns an error if an installed provider must not be started, because its executable is not the
 	// one that was installed; nil for no check. It is called before every start.
 	Verify func(addr.Provider) error

@@ -54,10 +54,10 @@ type BeginOptions struct {
 	// even if several runs may change the state at the same time.
 	Whole bool
 	// For are the options of the plan that the operation is for; nil if they are not known. If they have
-	// targets, only the rows that the plan needs are read from a state in rows.
+	// targets, or the scope of changes, only the rows that the plan needs are read from a state in rows.
 	For *PlanOptions
-	// Saved is the plan that the operation applies; nil if it makes one itself. If it has targets, only the
-	// rows that it was made of are read from a state in rows.
+	// Saved is the plan that the operation applies; nil if it makes one itself. If it has targets, or leaves
+	// out all that has not changed, only the rows that it was made of are read from a state in rows.
 	Saved *plan.Plan
 	// More is called with objects that were read later, while the operation plans; nil for no call.
 	More func(*state.State)
@@ -66,6 +66,7 @@ type BeginOptions struct {
 // PlanOptions control planning.
 type PlanOptions struct {
 	Mode              plan.Mode
+	Scope             PlanScope
 	Variables         Variables
 	Targets, Excludes []addr.Target
 	ForceReplace      []addr.Instance
@@ -90,6 +91,11 @@ func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Op
 	if !opt.Reads {
 		if err := store.CheckWritable(p.opt.State.Store); err != nil {
 			return o, diag.Errorf("The state cannot be written", "%s Nothing was done.", diag.Sentence(err))
+		}
+	}
+	if opt.For != nil && opt.For.Scope == ScopeChanged {
+		if diags := refuseScope(o, *opt.For); diags.HasErrors() {
+			return o, diags
 		}
 	}
 	if !opt.NoLock && (opt.Whole || p.claimer() == nil) {
@@ -230,8 +236,11 @@ func (o *Operation) wantsPart() bool {
 	opt := o.purpose
 	if o.saved != nil && o.saved.Scope != nil {
 		opt = &PlanOptions{Targets: o.saved.Targets, Excludes: o.saved.Excludes}
+		if o.saved.Extent.Partial() {
+			opt.Scope = ScopeChanged
+		}
 	}
-	return opt != nil && len(opt.Targets) > 0 && restrictedOnly(*opt) && o.lock == ""
+	return opt != nil && (opt.Scope == ScopeChanged || len(opt.Targets) > 0 && restrictedOnly(*opt)) && o.lock == ""
 }
 
 // restrictedOnly reports whether nothing but targets says which parts of the state a plan needs.
@@ -244,6 +253,11 @@ func restrictedOnly(opt PlanOptions) bool {
 func (o *Operation) readPart(ctx context.Context, from store.PartReader) (read bool, err error) {
 	if o.saved != nil {
 		f, err := from.ReadPart(ctx, state.Part{Subjects: part.Made(o.saved)})
+		o.hold(f, &part.Part{})
+		return true, err
+	}
+	if o.purpose.Scope == ScopeChanged { // planning reads the rows
+		f, err := from.ReadPart(ctx, state.Part{})
 		o.hold(f, &part.Part{})
 		return true, err
 	}

@@ -29,6 +29,10 @@ func TestPartReader(t *testing.T) {
 		{"the lock", Operation{purpose: &PlanOptions{Targets: targets}, lock: "id"}, false},
 		{"a saved plan with targets", Operation{saved: &plan.Plan{Targets: targets, Scope: &state.Scope{}}}, true},
 		{"a saved plan without a scope", Operation{saved: &plan.Plan{Targets: targets}}, false},
+		{"changes", Operation{purpose: &PlanOptions{Scope: ScopeChanged}}, true},
+		{"changes under the lock", Operation{purpose: &PlanOptions{Scope: ScopeChanged}, lock: "id"}, false},
+		{"a saved plan of changes", Operation{saved: &plan.Plan{Scope: &state.Scope{}, Extent: &plan.Extent{}}}, true},
+		{"a saved plan of changes that is a full one", Operation{saved: &plan.Plan{Scope: &state.Scope{}, Extent: &plan.Extent{Full: "why"}}}, false},
 		{"a saved plan of everything", Operation{saved: &plan.Plan{Scope: &state.Scope{}}}, false},
 	} {
 		if got := row.o.wantsPart(); got != row.want {
@@ -57,6 +61,8 @@ func TestSuits(t *testing.T) {
 		"another mode":      {Operation{part: &part.Part{}, purpose: &opt}, destroy, false},
 		"no targets":        {Operation{part: &part.Part{}, purpose: &opt}, none, false},
 		"deferral":          {Operation{part: &part.Part{}, purpose: &opt}, more, false},
+		"changes":           {Operation{part: &part.Part{}, purpose: &opt}, PlanOptions{Scope: ScopeChanged}, true},
+		"not the changes":   {Operation{part: &part.Part{}, purpose: &PlanOptions{Targets: opt.Targets, Scope: ScopeChanged}}, opt, false},
 		"after a saved one": {Operation{part: &part.Part{}, saved: &plan.Plan{}}, opt, false},
 	} {
 		if got := row.o.suits(row.opt); got != row.want {

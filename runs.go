@@ -11,9 +11,11 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/engine"
+	"github.com/mayfly-iac/mayfly/internal/engine/changed"
 	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
@@ -55,7 +57,20 @@ func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *roun
 			return nil, append(diags, ds...)
 		}
 	}
+	var work *changed.Work
+	var known state.BlockHashes
+	if opt.Scope == ScopeChanged {
+		var ds diag.List
+		if work, known, ds = o.readChanged(ctx, cfg, opt); ds.HasErrors() {
+			return nil, append(diags, ds...)
+		}
+	} else if changeReader(o) != nil {
+		if set, ds := o.hashes(ctx, soft(ctx, opt.Soft), cfg, opt.Variables); !ds.HasErrors() { // else the blocks that it changes are compared later
+			known = set.Blocks()
+		}
+	}
 	req := o.request(cfg, opt)
+	req.Changed, req.Hashes = work, known
 	req.Memory, req.Scoped = memory, o.p.claimer() != nil
 	late := store.RecoveredBy(o.p.opt.State.Store)
 	planned, more := o.p.engine.Plan(ctx, req)
@@ -65,7 +80,7 @@ func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *roun
 // suits reports whether the operation has all of the state that a plan with these options needs.
 func (o *Operation) suits(opt PlanOptions) bool {
 	p := o.purpose
-	return o.part == nil || o.saved == nil && opt.Mode == p.Mode && slices.Equal(texts(opt.Targets), texts(p.Targets)) && restrictedOnly(opt)
+	return o.part == nil || opt.Scope == ScopeChanged || o.saved == nil && opt.Scope == p.Scope && opt.Mode == p.Mode && slices.Equal(texts(opt.Targets), texts(p.Targets)) && restrictedOnly(opt)
 }
 
 func texts(targets []addr.Target) (out []string) {

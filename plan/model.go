@@ -240,6 +240,10 @@ type Plan struct {
 	// Scope has the claims of applying the plan and the rows that it relies on; nil for a state that one run
 	// at a time may change.
 	Scope *state.Scope
+	// Extent says how far a plan of changes has gone; nil for other plans.
+	Extent *Extent
+	// Settling has the units that an apply may settle; nil if it settles none.
+	Settling *Settling
 
 	Variables          map[string]value.Durable // values set for root variables, except ephemeral ones
 	EphemeralVariables []string                 // names of ephemeral variables that were set

@@ -10,6 +10,8 @@ type Changed struct {
 	Complete bool
 	// Moment is the moment at which the hashes were read. Settlement needs it.
 	Moment int64
+	// Objects is the number of instances in the state, if it is Complete.
+	Objects int
 	// Blocks are the ones with another stored hash, or none, and the ones that the configuration does not
 	// have any more. Everything that they declare must be compared with the records of their units.
 	Blocks []Block
@@ -59,9 +61,9 @@ type Recorder interface {
 
 // Settlement is everything that an apply has found right, apart from the outcomes of its steps.
 type Settlement struct {
-	// Found yields the units that were evaluated, had nothing to do, and had conditions that have passed. It
-	// has no unit that was evaluated from something that has failed, was left out, deferred or not recorded,
-	// or from a planned value that was not wholly known.
+	// Found yields the units that were evaluated, had nothing to do, and had conditions that have passed. One
+	// that was evaluated from something that has failed, was left out, deferred or not recorded, or from a
+	// planned value that was not wholly known, is Open.
 	Found iter.Seq[Finding]
 	// Relied has the rows of the subjects that units of Found were evaluated from, and of the instances,
 	// outputs and checks among them, as the plan read them. Rows that the run has changed since count as
@@ -85,4 +87,6 @@ type Finding struct {
 	Given Hash
 	// Gone says that neither the configuration nor the state has the unit. It loses its marks and its record.
 	Gone bool
+	// Open says that something may be left to do, so that the unit gets a mark if it has no record.
+	Open bool
 }

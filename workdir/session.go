@@ -127,7 +127,7 @@ func (d *Dir) lock(ctx context.Context, tree *config.Tree, p place, name string,
 	if diags.HasErrors() {
 		return s, diags
 	}
-	if _, can := p.manager.(store.PartReader); opt.For != nil && can && tree != nil {
+	if _, can := p.manager.(store.PartReader); opt.For != nil && tree != nil && (can || opt.For.Scope == mayfly.ScopeChanged) {
 		if s.useProviders(nil).HasErrors() { // which those for the state will have, too
 			opt.For = nil
 		} else {
@@ -192,7 +192,7 @@ func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionO
 	}
 	environ := providerEnviron(d.opt.Environ, root)
 	s.launcher = &mayfly.Launcher{
-		Executable: s.executable, Verify: func(p addr.Provider) error { return s.installed(p).Verify() }, Schemas: schemaCaches(d.files, environ, s.installed), Log: opt.ProviderLog, Dir: ".", ReadState: s.readRemote, CheckBackend: d.Backend.locations.checkRemote, Env: environ,
+		Executable: s.executable, Version: s.version, Verify: func(p addr.Provider) error { return s.installed(p).Verify() }, Schemas: schemaCaches(d.files, environ, s.installed), Log: opt.ProviderLog, Dir: ".", ReadState: s.readRemote, CheckBackend: d.Backend.locations.checkRemote, Env: environ,
 		Plain: d.files.vars["TF_DISABLE_PLUGIN_TLS"] != "",
 	}
 	s.Project, ds = mayfly.Open(ctx, mayfly.Options{
@@ -209,6 +209,13 @@ func (s *Session) executable(p addr.Provider) (string, bool) {
 	defer s.mu.Unlock()
 	sel, ok := s.packages[p]
 	return sel.Executable, ok
+}
+
+// version returns the version of an installed provider; false for one under development, or that runs
+// elsewhere.
+func (s *Session) version(p addr.Provider) (string, bool) {
+	sel := s.installed(p)
+	return sel.Version.String(), sel.Executable != "" && !sel.Dev
 }
 
 // schemaCaches returns the caches of the schemas of installed providers. A package without a checksum, such

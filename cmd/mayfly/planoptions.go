@@ -28,6 +28,9 @@ func (c *changeFlags) convert() (mayfly.PlanOptions, diag.List) {
 	case c.refreshOnly:
 		out.Mode = plan.RefreshOnly
 	}
+	if c.scope == "changed" {
+		out.Scope = mayfly.ScopeChanged
+	}
 	var diags diag.List
 	// Every wrong address is reported, not only the first.
 	read := func(option string, values, files []string) (targets []addr.Target) {

@@ -117,13 +117,17 @@ var engineRules = map[string]rule{
 		why: "what a list finds does not depend on the other lists of a query",
 	},
 	"engine": {
-		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/exposed", "engine/contract", "event", "engine/changed", "engine/gone", "engine/included", "engine/listing", "engine/idle", "engine/journal", "engine/order", "engine/moves", "engine/part", "engine/rounds", "engine/computed", "engine/deferral", "engine/scope", "engine/selection", "engine/turn", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
+		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/exposed", "engine/contract", "event", "engine/changed", "engine/gone", "engine/included", "engine/listing", "engine/idle", "engine/journal", "engine/order", "engine/moves", "engine/part", "engine/rounds", "engine/computed", "engine/deferral", "engine/scope", "engine/selection", "engine/settle", "engine/turn", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},
 	"engine/changed": {
 		may: []string{"addr", "diag", "base/future", "engine/moves", "engine/part", "language/eval", "language/eval/blockhash", "language/eval/blocks", "language/lang", "plan", "state"}, pure: true, modules: none,
 		why: "what has work follows from hashes, records and references: no provider can matter, or how they are stored",
+	},
+	"engine/hashes": {
+		may: []string{"addr", "language/eval/blockhash", "language/eval/blocks", "language/lang/funcs", "values/fingerprint", "state"}, pure: true, modules: []string{cty},
+		why: "hashes follow from what a run is given: neither providers nor stores can matter",
 	},
 	"engine/part": {
 		may: []string{"addr", "diag", "engine/moves", "language/eval/blocks", "plan", "state"}, pure: true, modules: none,
@@ -132,6 +136,10 @@ var engineRules = map[string]rule{
 	"engine/scope": {
 		may: []string{"addr", "base/future", "engine/turn", "language/eval", "plan", "state"}, pure: true, modules: none,
 		why: "what a run relies on follows from read-sets alone: no value or provider can matter",
+	},
+	"engine/settle": {
+		may: []string{"addr", "base/future", "engine/changed", "engine/part", "engine/scope", "language/eval", "language/eval/blocks", "plan", "state"}, pure: true, modules: none,
+		why: "what is right follows from the plan and what has become of it: no provider can matter, or how it is recorded",
 	},
 	"engine/turn": {
 		may: []string{"addr", "base/future", "diag", "language/eval", "language/eval/blocks", "plan", "state", "values/value"}, pure: true, modules: none,

@@ -19,6 +19,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/journal"
 	"github.com/mayfly-iac/mayfly/internal/engine/order"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
+	"github.com/mayfly-iac/mayfly/internal/engine/settle"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/provider"
@@ -127,6 +128,10 @@ func (a *applier) apply() {
 	findLenders(a)
 	a.runSteps(steps, a.claimSteps(steps))
 	a.takeTurn()
+	settle.Applied{
+		Plan: a.req.Plan, Run: a.req.State, Outcomes: &a.outcomes, Blocked: &a.blocked, Failed: a.run.Diags.HasErrors(),
+		Checks: state.MergeChecks(a.req.Plan.LastingChecks(), a.run.Checks.Results()),
+	}.Record()
 }
 
 // claimSteps claims the uses of each step; stepDone waives them.

@@ -18,9 +18,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/gone"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/order"
-	"github.com/mayfly-iac/mayfly/internal/engine/scope"
 	"github.com/mayfly-iac/mayfly/internal/engine/scrub"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
+	"github.com/mayfly-iac/mayfly/internal/engine/settle"
 	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
@@ -46,10 +46,9 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	p := e.attempt(ctx, req)
 	p.plan.Adopted = state.Diff(p.req.State, p.plan.Prior)
 	if req.Scoped && !p.run.Diags.HasErrors() {
-		if p.plan.Scope = scope.Of(p.run, p.plan, p.req.State); p.rows.Relied(ctx, p.plan.Scope) {
-			p.plan.Scope = scope.Of(p.run, p.plan, p.req.State)
-		}
+		settle.Planned(ctx, p.run, req.Config, &p.rows, req.Changed, req.Hashes)
 	}
+	p.plan.Extent = req.Changed.Extent(p.req.State)
 	p.reportInterrupt() // one that came while the last things were closed counts too: no apply may follow
 	diags := p.run.Diags.List()
 	p.plan.Errored = diags.HasErrors()

@@ -35,9 +35,10 @@ import (
 // PlanRequest is the input of a plan.
 type PlanRequest struct {
 	Config    *blocks.Config
-	State     *state.State  // not changed
-	Part      *part.Part    // that State has; nil for a whole state
-	Changed   *changed.Work // nil for a plan of all objects; Part is its own
+	State     *state.State      // not changed
+	Part      *part.Part        // that State has; nil for a whole state
+	Changed   *changed.Work     // nil for a plan of all objects; Part is its own
+	Hashes    state.BlockHashes // of Config; nil if they are not known
 	Meta      state.Meta
 	Mode      plan.Mode
 	Variables map[string]cty.Value // of the root module, set ones only, unmarked, of the declared type

@@ -33,6 +33,7 @@ type run struct {
 	// command is carried out in place of an apply.
 	command func(op *mayfly.Operation) diag.List
 	mode    plan.Mode
+	scope   mayfly.PlanScope
 	wait    time.Duration
 	lease   time.Duration
 	failing int           // percent of its operations
@@ -292,7 +293,7 @@ func (h *history) open(r *run, dir string, m store.Manager) (*mayfly.Project, di
 
 // options returns the options of a run's plans.
 func (h *history) options(r *run) mayfly.PlanOptions {
-	opt := mayfly.PlanOptions{Mode: r.mode}
+	opt := mayfly.PlanOptions{Mode: r.mode, Scope: r.scope}
 	for _, text := range r.targets {
 		opt.Targets = append(opt.Targets, parsed(h.t, addr.ParseTarget, text))
 	}
@@ -391,6 +392,7 @@ type several interface {
 	store.Recoverer
 	store.Unfinisher
 	store.PartReader
+	store.ChangeReader
 }
 
 // manager notes the acknowledged results of a run.

@@ -189,7 +189,7 @@ func (w *Work) addUnit(u state.Unit, rec *state.Record) {
 // addCheck adds the results of conditions: of a check block, a variable or an output, or of all instances of
 // a resource.
 func (w *Work) addCheck(u state.Unit) {
-	if in, name, ok := splitValue(u.Addr); ok {
+	if in, name, ok := SplitValue(u.Addr); ok {
 		w.addLate(in.Module(), name, in)
 		return
 	}
@@ -229,8 +229,8 @@ func (w *Work) goes(a addr.Instance) {
 	}
 }
 
-// splitValue splits the address of a check, variable or output into the module instance and the name in it.
-func splitValue(address string) (in addr.ModuleInstance, name string, ok bool) {
+// SplitValue splits the address of a check, variable or output into the module instance and the name in it.
+func SplitValue(address string) (in addr.ModuleInstance, name string, ok bool) {
 	for _, label := range []string{"check.", "var.", "output."} {
 		if strings.HasPrefix(address, label) {
 			return addr.RootInstance, address, true

@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/part"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blockhash"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -39,6 +40,7 @@ type Work struct {
 	blocks map[blocks.Node][]*node              // the same; a resource and its repetition are two
 	users  func() map[blocks.Node][]blocks.Node // the nodes that refer to each
 	full   string                               // why everything is planned; "" if that is not so
+	rows   int                                  // of records that were read
 
 	mu      sync.Mutex
 	attempt attempt
@@ -57,7 +59,12 @@ type node struct {
 // be planned in any case.
 func New(cfg *blocks.Config, components []blockhash.Component, src Source, force []addr.Instance) (*Work, state.Part) {
 	w := &Work{cfg: cfg, src: src, nodes: map[state.Block]*node{}, blocks: map[blocks.Node][]*node{}, full: unsuited(cfg, src.Found)}
-	w.users = sync.OnceValue(w.referred)
+	w.users, w.rows = sync.OnceValue(w.referred), len(src.Found.Due)
+	w.src.Records = func(ctx context.Context, q state.RecordQuery) ([]state.Record, error) {
+		out, err := src.Records(ctx, q)
+		w.rows += len(out)
+		return out, err
+	}
 	for _, c := range components {
 		var all []*node
 		for _, u := range c.Units {
@@ -160,6 +167,21 @@ func (w *Work) Join(a addr.Instance) {
 
 // Rows returns the number of instances that were read after the first ones.
 func (w *Work) Rows() int { return w.Part.Rows() }
+
+// Extent says how far a plan of changes has gone that has read the objects of a state; nil for other plans.
+func (w *Work) Extent(read *state.State) *plan.Extent {
+	switch {
+	case w == nil:
+		return nil
+	case w.full != "":
+		return &plan.Extent{Full: w.full}
+	}
+	out := &plan.Extent{Objects: w.src.Found.Objects, Evaluated: w.attempt.count + len(w.attempt.gone), Rows: w.rows}
+	for range read.AllInstances() {
+		out.Rows++
+	}
+	return out
+}
 
 // Evaluated returns the number of instances that were planned.
 func (w *Work) Evaluated() int { return w.attempt.count }

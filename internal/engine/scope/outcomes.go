@@ -15,6 +15,7 @@ import (
 type Outcomes struct {
 	run        state.Run
 	unrecorded plan.Instances // have values, found while planning, that the run may not write
+	unwritten  plan.Instances // the same, and instances whose record it may not bring up to date
 }
 
 // Recordable returns the changes that planning has made by itself and that a run may write: all of them if
@@ -25,12 +26,21 @@ func (o *Outcomes) Recordable(run state.Run, p *plan.Plan, writes func(addr.Inst
 		if writes == nil || writes(c.Object.Instance) {
 			return false
 		}
+		if old := p.Base.Object(c.Object); old == nil || c.New == nil || !old.Equal(c.New) || p.Base.Instance(c.Object.Instance).Provider != c.Provider {
+			o.unwritten.Add(c.Object.Instance)
+		} // else data was read again, and is the same
 		if !p.Base.Object(c.Object).SameValue(c.New) {
 			o.unrecorded.Add(c.Object.Instance)
 		}
 		return true
 	})
 }
+
+// Unrecorded returns the instances whose values were found while planning, and could not be recorded.
+func (o *Outcomes) Unrecorded() *plan.Instances { return &o.unrecorded }
+
+// Unwritten returns the instances whose rows are not as the plan has them.
+func (o *Outcomes) Unwritten() *plan.Instances { return &o.unwritten }
 
 // Applied returns the change with which the step of an instance ends that has created or updated its object.
 func (o *Outcomes) Applied(c *plan.Change, in *eval.Instance, change state.ObjectChange) state.ObjectChange {

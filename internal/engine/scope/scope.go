@@ -23,7 +23,7 @@ func Of(run *eval.Run, p *plan.Plan, stored *state.State) *state.Scope {
 	opt := plan.ScopeOptions{Stored: stored, Checks: map[string][]plan.Dep{}, Units: map[string][]state.Finding{}, Turns: turn.Possible(run, p)}
 	for _, r := range p.Checks {
 		for _, o := range r.Objects {
-			deps := checkDeps(run, r.Kind, o.Addr)
+			deps := CheckDeps(run, r.Kind, o.Addr)
 			opt.Checks[r.Config] = append(opt.Checks[r.Config], deps...)
 			if r.Kind != "resource" {
 				opt.Units[r.Config] = append(opt.Units[r.Config], state.Finding{Unit: state.Unit{Kind: state.CheckUnit, Addr: o.Addr}, Block: state.CheckBlock(r.Config), Reads: plan.Subjects(deps)})
@@ -47,9 +47,9 @@ func instance(run *eval.Run, a addr.Instance) *eval.Instance {
 	return m.Resource(a.Resource).Instance(a.Key)
 }
 
-// checkDeps returns the read-set of the conditions of an object. Unlike its dependencies, that includes the
+// CheckDeps returns the read-set of the conditions of an object. Unlike its dependencies, that includes the
 // object itself.
-func checkDeps(run *eval.Run, kind, address string) []plan.Dep {
+func CheckDeps(run *eval.Run, kind, address string) []plan.Dep {
 	t := &future.Task{}
 	switch kind {
 	case "check":

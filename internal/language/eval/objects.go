@@ -113,6 +113,17 @@ func (m *Module) Outputs() []*Value {
 	return out
 }
 
+// Values yields the variables, locals and outputs of the module.
+func (m *Module) Values(yield func(*Value) bool) {
+	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
+		for _, name := range slices.Sorted(maps.Keys(group)) {
+			if !yield(group[name]) {
+				return
+			}
+		}
+	}
+}
+
 // Call returns the module call object with a name, nil if the configuration has none.
 func (m *Module) Call(name string) *Call {
 	if !m.HasCall(name) {
@@ -136,6 +147,9 @@ func (m *Module) ProviderMetaFor(p addr.Provider) *config.ProviderMeta {
 
 // Imports returns the import blocks of the module.
 func (m *Module) Imports() []*config.Import { return m.block.Config.Imports }
+
+// Block returns the block of the value.
+func (v *Value) Block() *blocks.Value { return v.block }
 
 // Output returns the named output of the module, nil if it has none.
 func (m *Module) Output(name string) *Value { return m.outputs[name] }

@@ -19,6 +19,10 @@ func Plan(w io.Writer, p *plan.Plan, relevant document.Relevant, s document.Sche
 	if err := pw.all(); err != nil {
 		return err
 	}
+	if line := ScopeLine(p.Extent); line != "" && !p.Errored {
+		pw.WriteByte('\n')
+		pw.para(line)
+	}
 	_, err := io.WriteString(w, pw.String())
 	return err
 }

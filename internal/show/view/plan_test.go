@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
@@ -263,6 +264,42 @@ func TestUnusedExtensions(t *testing.T) {
 		}
 		if has("input_wo") != test.shown || !has("other_wo") {
 			t.Errorf("%#v to %#v: got input_wo %t, other_wo %t, want %t, true", test.before, test.after, has("input_wo"), has("other_wo"), test.shown)
+		}
+	}
+}
+
+// TestScopeOfPlans says how far a plan of changes has gone, and claims nothing about the rest.
+func TestScopeOfPlans(t *testing.T) {
+	for name, test := range map[string]struct {
+		extent  *plan.Extent
+		errored bool
+		want    string
+		not     string
+	}{
+		"no plan of changes": {nil, false, "found the real objects to be", "Scope"},
+		"changes":            {&plan.Extent{Objects: 9, Evaluated: 2, Rows: 5}, false, "Scope: 2 evaluated, of 9 objects in the state; 5 rows read.", "found the real objects to be"},
+		"everything":         {&plan.Extent{Full: "objects move"}, false, "Scope: everything, because objects move.", "has not asked"},
+		"errors":             {&plan.Extent{Objects: 9}, true, "Planning failed", "Scope"},
+	} {
+		got := planText(t, &plan.Plan{Extent: test.extent, Errored: test.errored}, nil, Options{Width: 200})
+		if !strings.Contains(got, test.want) || strings.Contains(got, test.not) {
+			t.Errorf("%s: got %q, want %q and not %q", name, got, test.want, test.not)
+		}
+	}
+}
+
+// TestScopeInStreams has a message about the scope of a plan of changes only.
+func TestScopeInStreams(t *testing.T) {
+	for _, extent := range []*plan.Extent{nil, {Objects: 9, Evaluated: 2, Rows: 5}, {Full: "objects move"}} {
+		var buf bytes.Buffer
+		s := NewJSONStream(&buf, time.Now)
+		s.Plan(&plan.Plan{Extent: extent})
+		text := buf.String()
+		if got := strings.Contains(text, `"type":"plan_scope"`); got != (extent != nil) {
+			t.Errorf("extent %+v: got a message about the scope: %v, want %v", extent, got, extent != nil)
+		}
+		if extent.Partial() && !strings.Contains(text, `"scope":{"mode":"changed","evaluated":2,"objects":9,"rows_read":5}`) || extent != nil && extent.Full != "" && !strings.Contains(text, `"scope":{"mode":"all","reason":"objects move"}`) {
+			t.Errorf("extent %+v: got %s, want its numbers or its reason", extent, text)
 		}
 	}
 }

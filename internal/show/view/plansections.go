@@ -33,10 +33,24 @@ func (w *planWriter) noChanges(drift bool) {
 		head("Your infrastructure matches the configuration.")
 		w.para("Your configuration already applies the changes detected above, so applying this plan will only update the " + w.o.program() +
 			" state to include the changes detected above and won't change any real infrastructure.")
+	case p.Extent.Partial():
+		head("Nothing has changed that needs an action.")
+		w.para(w.o.program() + " has looked at what has changed since the last apply, and found nothing to do. It has not asked whether the other objects were changed outside.")
 	default:
 		head("Your infrastructure matches the configuration.")
 		w.para(w.o.program() + " found the real objects to be as the configuration wants them, so there is nothing to do.")
 	}
+}
+
+// ScopeLine says how far a plan of changes has gone; "" for other plans.
+func ScopeLine(e *plan.Extent) string {
+	switch {
+	case e == nil:
+		return ""
+	case !e.Partial():
+		return "Scope: everything, because " + e.Full + "."
+	}
+	return fmt.Sprintf("Scope: %d evaluated, of %d objects in the state; %d rows read.", e.Evaluated, e.Objects, e.Rows)
 }
 
 // refreshOnlyEnd writes the text after the changes made outside in refresh-only mode, which plans nothing

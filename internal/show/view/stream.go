@@ -134,8 +134,8 @@ func (s *JSONStream) changes(p *plan.Plan, which func(*plan.Change) bool) {
 	}
 }
 
-// Plan writes the messages of a plan: drift, changes, deferred changes, their counts and the changed outputs,
-// in this order.
+// Plan writes the messages of a plan: drift, changes, deferred changes, their counts, how far the plan has
+// gone and the changed outputs, in this order.
 func (s *JSONStream) Plan(p *plan.Plan) {
 	for _, c := range p.Drift {
 		change := streamChangeOf(c)
@@ -145,6 +145,9 @@ func (s *JSONStream) Plan(p *plan.Plan) {
 	s.deferrals(p.Deferrals)
 	s.invocations(p)
 	s.counts(p.Counts(), planSummary(p), "plan")
+	if scope := document.ScopeOf(p.Extent); scope != nil {
+		s.write(streamLine{Message: ScopeLine(p.Extent), Type: "plan_scope", Scope: scope}, time.Time{})
+	}
 	outputs := map[string]streamOutput{}
 	for _, o := range p.Outputs {
 		outputs[o.Name] = streamOutput{document.OutputValue{Sensitive: p.SensitiveOutput(o)}, streamAction(o.Action)}

@@ -33,6 +33,7 @@ type streamLine struct {
 	Invocation       *actionHook          `json:"invocation,omitempty"`
 	Round            int                  `json:"round,omitempty"`
 	Rounds           *streamRounds        `json:"rounds,omitempty"`
+	Scope            *document.Scope      `json:"scope,omitempty"`
 	TestMessage
 	listMessage
 

@@ -110,6 +110,7 @@ func (d *decoder) file(doc *document) *File {
 	p := &plan.Plan{
 		Errored: doc.Errored, SkipRefresh: doc.SkipRefresh, LazyEphemeral: doc.Lazy, Timestamp: doc.Timestamp,
 		EphemeralVariables: doc.EphemeralVariables, Targets: d.targets(doc.Targets), Excludes: d.targets(doc.Excludes),
+		Extent: (*plan.Extent)(doc.Extent),
 	}
 	p.Mode = d.mode(doc.Mode)
 	if name := doc.LeakGuard; name != "" {

@@ -9,7 +9,7 @@ import (
 
 // header is the first entry. Its members keep their meaning in all versions of the format.
 //
-//	{"format":6,"version":"1.0.0"}
+//	{"format":7,"version":"1.0.0"}
 type header struct {
 	Format  int    `json:"format"`
 	Version string `json:"version"`
@@ -32,6 +32,7 @@ type document struct {
 	Targets            []target           `json:"targets,omitempty"`
 	Excludes           []target           `json:"excludes,omitempty"`
 	ForceReplace       []instance         `json:"force_replace,omitempty"`
+	Extent             *extent            `json:"extent,omitempty"` // from format 7 on
 
 	Outputs     []outputChange `json:"outputs,omitempty"`
 	Invocations []invocation   `json:"action_invocations,omitempty"`
@@ -58,6 +59,15 @@ type tables struct {
 	Resources []resource        `json:"resources,omitempty"`
 	Blocks    []block           `json:"blocks,omitempty"`
 	Providers []providerConfig  `json:"provider_configs,omitempty"`
+}
+
+// extent says how far a plan of changes has gone. It has the type of plan.Extent, with the names of the
+// format.
+type extent struct {
+	Full      string `json:"full,omitempty"`
+	Objects   int    `json:"objects"`
+	Evaluated int    `json:"evaluated"`
+	Rows      int    `json:"rows"`
 }
 
 // meta identifies the state that the plan was made from. It has the type of state.Meta, with the names of

@@ -115,7 +115,7 @@ func (e *encoder) document(doc *document, f *File) error {
 	}
 	var x failing
 	doc.Mode, doc.Errored, doc.SkipRefresh, doc.Timestamp = modes[p.Mode], p.Errored, p.SkipRefresh, p.Timestamp.UTC()
-	doc.Lazy, doc.Meta = p.LazyEphemeral, (*meta)(&p.Meta)
+	doc.Lazy, doc.Meta, doc.Extent = p.LazyEphemeral, (*meta)(&p.Meta), (*extent)(p.Extent)
 	if p.LeakPolicy != leak.Standard {
 		doc.LeakGuard = p.LeakPolicy.String()
 	}

@@ -16,8 +16,9 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// format is the version of the format that Write writes. Read refuses others.
-const format = 6
+// format is the version of the format that Write writes, and oldest the first one that Read can read. It
+// refuses others.
+const format, oldest = 7, 6
 
 // File is a saved plan.
 type File struct {

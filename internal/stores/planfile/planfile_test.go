@@ -137,7 +137,7 @@ func fullFile(t testing.TB) *File {
 			Kind: "resource", Config: "t.n", Status: state.CheckFail,
 			Objects: []state.CheckObject{{Addr: "t.n[0]", Status: state.CheckFail, Failures: []string{"no"}}},
 		}},
-		Base: base, Prior: prior, Adopted: state.Diff(base, prior), Scope: sampleScope(), Meta: state.Meta{Lineage: "l", Serial: 1<<64 - 2, Version: "1.12.6"},
+		Base: base, Prior: prior, Adopted: state.Diff(base, prior), Scope: sampleScope(), Settling: sampleSettling(sampleScope()), Meta: state.Meta{Lineage: "l", Serial: 1<<64 - 2, Version: "1.12.6"},
 		Variables: map[string]value.Durable{
 			"v": seal(t, cty.StringVal("w").Mark(value.Sensitive)), "null": seal(t, cty.NullVal(cty.String)), "unset": {},
 		},
@@ -145,6 +145,7 @@ func fullFile(t testing.TB) *File {
 		Targets:      []addr.Target{targetAt(t, "module.a"), targetAt(t, `module.a["x"].t.n[1]`)},
 		Excludes:     []addr.Target{targetAt(t, "data.t.n")},
 		ForceReplace: []addr.Instance{instanceAt(t, "t.n[3]")},
+		Extent:       &plan.Extent{Full: "why", Objects: 4, Evaluated: 3, Rows: 2},
 	}
 	return &File{
 		Plan: p, Version: "0.1.0", RootDir: ".",
@@ -232,7 +233,7 @@ func TestEveryFieldIsKnown(t *testing.T) {
 	f := fullFile(t)
 	for _, v := range []any{
 		*f, *f.Plan, *f.Plan.Changes[0], *f.Plan.Outputs[0], *f.Plan.Invocations[0], *f.Plan.Invocations[0].Trigger, f.Plan.Checks[0], f.Plan.Checks[0].Objects[0],
-		*f.Plan.Changes[0].Importing, f.Backend, f.Plan.Meta, random,
+		*f.Plan.Changes[0].Importing, f.Backend, f.Plan.Meta, *f.Plan.Extent, random,
 	} {
 		rv := reflect.ValueOf(v)
 		for i := range rv.NumField() {
@@ -414,5 +415,21 @@ func sampleScope() *state.Scope {
 		{Kind: state.OneOutput, Addr: "o"}:  {{Unit: state.Unit{Kind: state.OutputUnit, Addr: "o"}, Block: state.Block{Name: "output.o"}}},
 	}
 	out.Optional = []state.Claims{{{Kind: state.OneInstance, Addr: "t.b"}: state.Exclusive, {Kind: state.AllInstances, Addr: "t.b"}: state.Intent}}
+	out.Hashes = state.BlockHashes{
+		{Blocks: []state.BlockHash{{Name: "data.t.a", Hash: state.Hash{1, 31: 2}, Always: true}, {Name: "resource.t.b"}}},
+		{Module: addr.RootModule.Child("m").Child("n"), Blocks: []state.BlockHash{{Name: "check.c", Hash: state.Hash{3}}}},
+	}
 	return out
+}
+
+// sampleSettling returns the units that the apply of a plan with a scope may settle.
+func sampleSettling(of *state.Scope) *plan.Settling {
+	a := state.Subject{Kind: state.OneInstance, Addr: "t.a"}
+	return &plan.Settling{
+		Hashes: of.Hashes, Moment: 7, Full: true, Relied: map[state.Subject]state.RowSet{a: {{Address: "t.a"}: {9}}},
+		Units: []state.Finding{
+			{Unit: state.Unit{Kind: state.RepetitionUnit, Addr: "t.b"}, Block: state.Block{Name: "repetition.resource.t.b"}, Reads: []state.Subject{a}},
+			{Unit: state.Unit{Kind: state.ValuesUnit, Addr: `module.m["x.y"]`}, Block: state.ParseBlock(`module.m["x.y"]`), Gone: true},
+		},
+	}
 }

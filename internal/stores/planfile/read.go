@@ -129,9 +129,9 @@ func (p *reader) header() (header, error) {
 	if err := json.Unmarshal(src, &h); err != nil || h.Format < 1 || h.Version == "" {
 		return h, corrupt("its entry %q is not valid", entryHeader)
 	}
-	if h.Format != format {
-		return h, fmt.Errorf("%w, %q, in format %d, and this program reads only format %d. Apply it with that version, or make the plan again",
-			ErrVersion, h.Version, h.Format, format)
+	if h.Format < oldest || h.Format > format {
+		return h, fmt.Errorf("%w, %q, in format %d, and this program reads only formats %d to %d. Apply it with that version, or make the plan again",
+			ErrVersion, h.Version, h.Format, oldest, format)
 	}
 	return h, nil
 }
@@ -272,7 +272,7 @@ func (p *reader) parts(f *File, doc *document) (err error) {
 			c.Apply(f.Plan.Prior)
 		}
 	}
-	if f.Plan.Scope, err = p.scope(); err != nil {
+	if f.Plan.Scope, f.Plan.Settling, err = p.scope(); err != nil {
 		return err
 	}
 	if f.Modules, err = p.optional(entryModules); err != nil {

@@ -40,8 +40,17 @@ func zipOf(t testing.TB, entries ...string) []byte {
 // decodeBytes is ReadBytes for any content: consistency is not checked by the codec.
 func decodeBytes(src []byte) (*File, error) { return decode(bytes.NewReader(src), int64(len(src))) }
 
+// TestOldestFormat reads a plan of a format before extents.
+func TestOldestFormat(t *testing.T) {
+	f, err := decodeBytes(zipOf(t, "mayfly", `{"format":6,"version":"1"}`, "state.json", `{"version":4,"terraform_version":"1.0.0","serial":1,"lineage":"l","resources":[]}`,
+		"plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{"lineage":"l","serial":1,"version":"1.0.0"}}`))
+	if err != nil || f.Plan.Extent != nil || f.Plan.Meta.Serial != 1 {
+		t.Errorf("got %+v and the error %v, want the plan", f, err)
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
-	head := `{"format":6,"version":"1"}`
+	head := `{"format":7,"version":"1"}`
 	doc := func(member string) []byte {
 		return zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{},`+member+`}`)
 	}
@@ -72,8 +81,8 @@ func TestReadRefuses(t *testing.T) {
 		"cut in half":    {good[:len(good)/2], ErrCorrupt, "cut off"},
 		"peer":           {zipOf(t, "tfplan", "x", "tfstate", "{}"), ErrForeign, "OpenTofu or Terraform"},
 		"other zip":      {zipOf(t, "readme", "x"), ErrNotPlan, "other content"},
-		"newer":          {zipOf(t, "mayfly", `{"format":7,"version":"9.9","x":1}`), ErrVersion, `"9.9", in format 7`},
-		"older":          {zipOf(t, "mayfly", `{"format":4,"version":"0.1"}`), ErrVersion, `"0.1", in format 4, and this program reads only format 6`},
+		"newer":          {zipOf(t, "mayfly", `{"format":8,"version":"9.9","x":1}`), ErrVersion, `"9.9", in format 8`},
+		"older":          {zipOf(t, "mayfly", `{"format":4,"version":"0.1"}`), ErrVersion, `"0.1", in format 4, and this program reads only formats 6 to 7`},
 		"bad header":     {zipOf(t, "mayfly", `[]`), ErrCorrupt, "mayfly"},
 		"no plan":        {zipOf(t, "mayfly", head), ErrCorrupt, `"plan.json" is missing`},
 		"not JSON":       {zipOf(t, "mayfly", head, "plan.json", `{"s3cret`), ErrCorrupt, "incomplete"},
@@ -99,6 +108,9 @@ func TestReadRefuses(t *testing.T) {
 		"adopted":        {zipOf(t, "mayfly", head, "adopted.jsonl", "{}", "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{},"adopted":1}`), ErrCorrupt, "adopted.jsonl"},
 		"claim mode":     {zipOf(t, "mayfly", head, "scope.json", `{"claims":[{"kind":"instance","address":"t.a","mode":"y"}],"relied":[]}`, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{}}`), ErrCorrupt, "unknown mode"},
 		"row version":    {zipOf(t, "mayfly", head, "scope.json", `{"claims":[],"relied":[{"kind":"instance","address":"t.a","rows":[{"address":"t.a","version":"00"}]}]}`, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{}}`), ErrCorrupt, "version that is not valid"},
+		"block hash":     {zipOf(t, "mayfly", head, "scope.json", `{"claims":[],"relied":[],"hashes":[{"blocks":[{"name":"t.a","hash":"00"}]}]}`, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{}}`), ErrCorrupt, "hash that is not valid"},
+		"hashed module":  {zipOf(t, "mayfly", head, "scope.json", `{"claims":[],"relied":[],"hashes":[{"module":"x","blocks":[]}]}`, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{}}`), ErrCorrupt, "address of a module"},
+		"settled rows":   {zipOf(t, "mayfly", head, "scope.json", `{"claims":[],"relied":[],"settling":{"moment":1,"units":[],"relied":[{"kind":"instance","address":"t.a","rows":[{"address":"t.a","version":"zz00000000000000000000000000000x"}]}]}}`, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{}}`), ErrCorrupt, "version that is not valid"},
 		"optional claim": {zipOf(t, "mayfly", head, "scope.json", `{"claims":[],"optional":[[]],"relied":[]}`, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{}}`), ErrCorrupt, "claim on no instance"},
 		"few adopted":    {adopted(``), ErrCorrupt, `records 1 changes for its entry "adopted.jsonl"`},
 		"no adopted":     {adopted(`{"mode":"managed","type":"s3cret"}`), ErrCorrupt, "an object that is not valid"},

@@ -1,11 +1,10 @@
 package planfile
 
 import (
-	"cmp"
-	"encoding/hex"
 	"io"
 	"slices"
 
+	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -18,6 +17,9 @@ type scope struct {
 	Moved    map[string]string `json:"moved,omitempty"`
 	Imported []string          `json:"imported,omitempty"`
 	Results  []result          `json:"results,omitempty"`
+
+	Hashes   []moduleHashes `json:"hashes,omitempty"`   // from format 7 on
+	Settling *settling      `json:"settling,omitempty"` // from format 7 on
 }
 
 // result is an output or a check that the run claims, with its units.
@@ -33,6 +35,7 @@ type unit struct {
 	Addr  string         `json:"address"`
 	Block string         `json:"block"`
 	Reads []subject      `json:"reads"`
+	Gone  bool           `json:"gone,omitempty"`
 }
 
 // subject names a part of a state.
@@ -61,42 +64,19 @@ type row struct {
 	Version    string `json:"version"`
 }
 
-func (s subject) compare(t subject) int {
-	return cmp.Or(cmp.Compare(s.Kind, t.Kind), cmp.Compare(s.Addr, t.Addr), cmp.Compare(s.Within, t.Within))
-}
-
-// scope writes the scope of a plan. A plan without one has no such entry.
-func (p *writer) scope(s *state.Scope) {
+// scope writes the scope of a plan, and the units that it may settle. A plan without one has no such entry.
+func (p *writer) scope(s *state.Scope, settles *plan.Settling) {
 	if s == nil {
 		return
 	}
-	doc := scope{Claims: encodeClaims(s.Claims), Relied: []relied{}, Moved: s.Moved, Imported: s.Imported}
+	doc := scope{Claims: encodeClaims(s.Claims), Relied: encodeRelied(s.Relied), Moved: s.Moved, Imported: s.Imported, Hashes: encodeHashes(s.Hashes), Settling: encodeSettling(settles)}
 	for _, claims := range s.Optional {
 		doc.Optional = append(doc.Optional, encodeClaims(claims))
 	}
-	for of, rows := range s.Relied {
-		r := relied{subject: subject(of), Rows: []row{}}
-		for name, version := range rows {
-			r.Rows = append(r.Rows, row{name.Address, name.Deposed, name.Unrecorded, hex.EncodeToString(version[:])})
-		}
-		slices.SortFunc(r.Rows, func(a, b row) int {
-			return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Deposed, b.Deposed), cmp.Compare(a.Unrecorded, b.Unrecorded))
-		})
-		doc.Relied = append(doc.Relied, r)
-	}
 	for of, units := range s.Results {
-		r := result{subject: subject(of), Units: []unit{}}
-		for _, u := range units {
-			out := unit{u.Unit.Kind, u.Unit.Addr, u.Block.String(), []subject{}}
-			for _, s := range u.Reads {
-				out.Reads = append(out.Reads, subject(s))
-			}
-			r.Units = append(r.Units, out)
-		}
-		doc.Results = append(doc.Results, r)
+		doc.Results = append(doc.Results, result{subject: subject(of), Units: encodeUnits(units)})
 	}
 	slices.SortFunc(doc.Results, func(a, b result) int { return a.compare(b.subject) })
-	slices.SortFunc(doc.Relied, func(a, b relied) int { return a.compare(b.subject) })
 	p.entry(entryScope, func(w io.Writer) error { return lineEncoder(w).Encode(doc) })
 }
 
@@ -109,43 +89,40 @@ func encodeClaims(c state.Claims) []claim {
 	return out
 }
 
-// scope reads the scope of a plan; nil if it has none.
-func (p *reader) scope() (*state.Scope, error) {
+// scope reads the scope of a plan, and the units that it may settle; nil if it has none.
+func (p *reader) scope() (*state.Scope, *plan.Settling, error) {
 	if p.entries[entryScope] == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	var doc scope
 	if err := p.json(entryScope, &doc); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := &state.Scope{Relied: make(map[state.Subject]state.RowSet, len(doc.Relied)), Moved: doc.Moved, Imported: doc.Imported}
+	out := &state.Scope{Moved: doc.Moved, Imported: doc.Imported}
 	var err error
 	if out.Claims, err = decodeClaims(doc.Claims); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, claims := range doc.Optional {
 		c, err := decodeClaims(claims)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if c.Subject() == (state.Subject{}) {
-			return nil, corrupt("its entry %q has a claim on no instance", entryScope)
+			return nil, nil, corrupt("its entry %q has a claim on no instance", entryScope)
 		}
 		out.Optional = append(out.Optional, c)
 	}
-	for _, r := range doc.Relied {
-		rows := state.RowSet{}
-		for _, w := range r.Rows {
-			var version state.Version
-			if n, err := hex.Decode(version[:], []byte(w.Version[:min(len(w.Version), 2*len(version))])); err != nil || n < len(version) || len(w.Version) != 2*len(version) {
-				return nil, corrupt("its entry %q has a version that is not valid", entryScope)
-			}
-			rows[state.RowName{Address: w.Address, Deposed: w.Deposed, Unrecorded: w.Unrecorded}] = version
-		}
-		out.Relied[state.Subject(r.subject)] = rows
+	if out.Relied, err = decodeRelied(doc.Relied); err != nil {
+		return nil, nil, err
 	}
 	out.Results = decodeResults(doc.Results)
-	return out, nil
+	if out.Hashes, err = decodeHashes(doc.Hashes); err != nil || doc.Settling == nil {
+		return out, nil, err
+	}
+	settles := &plan.Settling{Hashes: out.Hashes, Moment: doc.Settling.Moment, Full: doc.Settling.Full, Units: decodeUnits(doc.Settling.Units)}
+	settles.Relied, err = decodeRelied(doc.Settling.Relied)
+	return out, settles, err
 }
 
 func decodeResults(list []result) map[state.Subject][]state.Finding {
@@ -154,15 +131,7 @@ func decodeResults(list []result) map[state.Subject][]state.Finding {
 	}
 	out := map[state.Subject][]state.Finding{}
 	for _, r := range list {
-		var units []state.Finding
-		for _, u := range r.Units {
-			f := state.Finding{Unit: state.Unit{Kind: u.Kind, Addr: u.Addr}, Block: state.ParseBlock(u.Block)}
-			for _, s := range u.Reads {
-				f.Reads = append(f.Reads, state.Subject(s))
-			}
-			units = append(units, f)
-		}
-		out[state.Subject(r.subject)] = units
+		out[state.Subject(r.subject)] = decodeUnits(r.Units)
 	}
 	return out
 }

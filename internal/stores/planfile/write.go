@@ -38,7 +38,7 @@ func Write(w io.Writer, f *File) error {
 	p.schemas(doc, f.Schemas)
 	p.state(f.Plan.Base, f)
 	p.adopted(doc, f.Plan.Adopted)
-	p.scope(f.Plan.Scope)
+	p.scope(f.Plan.Scope, f.Plan.Settling)
 	p.bytes(entryModules, f.Modules)
 	p.bytes(entryLock, f.Lock)
 	p.entry(entryPlan, func(w io.Writer) error {

@@ -63,6 +63,9 @@ func (h *hashing) changed(hashes state.BlockHashes) (*state.Changed, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := h.t.one(`SELECT count(*) FROM mayfly.objects WHERE workspace = $1 AND deposed = ''`, []any{h.workspace}, &out.Objects); err != nil {
+		return nil, err
+	}
 	found := map[string]*state.Due{}
 	note := func(key string, why state.Reasons) *state.Due {
 		if found[key] == nil {

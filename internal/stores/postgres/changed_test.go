@@ -92,6 +92,9 @@ func TestRecordsInModules(t *testing.T) {
 	if got := due(t, opt, hashes); got != "" {
 		t.Errorf("got due\n%s\nwant nothing", got)
 	}
+	if found, err := reader(t, opt).ReadChanged(t.Context(), hashes); err != nil || found.Objects != 1 {
+		t.Errorf("got %+v and the error %v, want the number of objects", found, err)
+	}
 	records, err := reader(t, opt).Records(t.Context(), state.RecordQuery{Blocks: []state.Block{call.Block, check.Block, thing.Block}})
 	if err != nil || len(records) != 3 || records[0].Block != check.Block || records[1].Given != (state.Hash{2}) || records[2].Unit != call.Unit {
 		t.Errorf("got the records %+v and the error %v, want the ones of a check, an object and a call", records, err)

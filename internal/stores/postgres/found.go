@@ -34,7 +34,7 @@ func recordFound(ctx context.Context, p place, c *claim, s *state.Settlement) er
 	if s == nil {
 		return nil
 	}
-	x := &found{place: p, c: c, Settlement: s, index: indexOf(s.Hashes), open: map[state.Block]bool{}}
+	x := &found{place: p, c: c, Settlement: s, index: indexOf(s.Hashes), open: map[state.Block]bool{}, stays: map[state.Subject]bool{}}
 	var err error
 	for part := range inParts(s.Found, foundAtOnce) {
 		if err = x.behindGate(ctx, func(t *tx) error { return x.part(t, part) }); err != nil {
@@ -78,6 +78,11 @@ type found struct {
 	*state.Settlement
 	index hashIndex
 	open  map[state.Block]bool // have units that were not recorded
+
+	// stays says of sets of instances whether they are as the plan read them, and no other run can change
+	// them. It holds until the moment of the workspace is another one: no run has claimed anything since.
+	stays  map[state.Subject]bool
+	moment int64
 }
 
 // behindGate calls f in a transaction that keeps other runs from claiming, while the run has its claims.
@@ -97,6 +102,9 @@ func (x *found) behindGate(ctx context.Context, f func(*tx) error) error {
 // part records units, as far as all that they were evaluated from is as it was. The others get marks, unless
 // their records say enough. The gate is held.
 func (x *found) part(t *tx, part []state.Finding) error {
+	if err := x.forgetSets(t); err != nil {
+		return err
+	}
 	wanted := state.Claims{{Kind: state.WholeState}: state.Intent}
 	subjects := map[state.Subject]bool{}
 	of := map[state.Unit]state.Subject{} // rows of units
@@ -106,8 +114,10 @@ func (x *found) part(t *tx, part []state.Finding) error {
 			wanted.Add(s, state.Shared)
 		}
 		for _, s := range u.Reads {
-			subjects[s] = true
-			wanted.Add(s, state.Shared)
+			if _, known := x.stays[s]; !known {
+				subjects[s] = true
+				wanted.Add(s, state.Shared)
+			}
 		}
 	}
 	taken, err := x.taken(t, wanted)
@@ -118,11 +128,21 @@ func (x *found) part(t *tx, part []state.Finding) error {
 	if err != nil {
 		return err
 	}
-	stays := func(s state.Subject) bool { return !taken[s.Key()] && !rows.changed[s] }
+	stays := func(s state.Subject) bool {
+		if known, is := x.stays[s]; is {
+			return known
+		}
+		return !taken[s.Key()] && !rows.changed[s]
+	}
+	for s := range subjects {
+		if s.Kind == state.AllInstances || s.Kind == state.AllWithin {
+			x.stays[s] = stays(s)
+		}
+	}
 	var right, gone, open []state.Finding
 	for _, u := range part {
 		s, has := of[u.Unit]
-		ok := !taken[""] && (!has || stays(s)) && !slices.ContainsFunc(u.Reads, func(s state.Subject) bool { return !stays(s) })
+		ok := !u.Open && !taken[""] && (!has || stays(s)) && !slices.ContainsFunc(u.Reads, func(s state.Subject) bool { return !stays(s) })
 		switch {
 		case !ok || !u.Gone && u.Unit.Kind == state.InstanceUnit && rows.versions[u.Unit.Addr] == "": // or its object is gone
 			open, x.open[u.Block] = append(open, u), true
@@ -137,6 +157,17 @@ func (x *found) part(t *tx, part []state.Finding) error {
 	}
 	if err == nil {
 		err = x.mark(t, open)
+	}
+	return err
+}
+
+// forgetSets forgets which sets of instances stay as they are if another run has claimed anything since. The
+// gate is held.
+func (x *found) forgetSets(t *tx) error {
+	was := x.moment
+	_, err := t.one(`SELECT moment FROM mayfly.workspaces WHERE id = $1`, []any{x.c.workspace}, &x.moment)
+	if x.moment != was {
+		clear(x.stays)
 	}
 	return err
 }
@@ -274,7 +305,8 @@ func (x *found) forget(t *tx, units []state.Finding) error {
 	return err
 }
 
-// mark marks units that were not recorded, and have no records from before.
+// mark marks units that were not recorded, and have no records from before, in place of the marks that ended
+// runs have left.
 func (x *found) mark(t *tx, units []state.Finding) error {
 	keys := keysOfUnits(units)
 	if len(keys) == 0 {
@@ -283,6 +315,9 @@ func (x *found) mark(t *tx, units []state.Finding) error {
 	_, err := t.exec(`INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT $1, k, 'object', $3 FROM unnest($2::text[]) k WHERE NOT EXISTS
 		(SELECT 1 FROM mayfly.units u LEFT JOIN mayfly.objects o ON o.workspace = u.workspace AND o.address = u.unit AND o.deposed = '' WHERE u.workspace = $1 AND u.unit = k AND (u.kind <> 'instance' OR u.version = o.version))
 		ON CONFLICT DO NOTHING`, x.c.workspace, pq.StringArray(keys), x.c.run)
+	if err == nil {
+		_, err = t.exec(sweep, x.c.run, x.c.workspace)
+	}
 	return err
 }
 

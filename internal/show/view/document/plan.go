@@ -37,10 +37,31 @@ type jsonPlan struct {
 	Configuration      *jsonConfig                 `json:"configuration,omitempty"`
 	RelevantAttributes []jsonRelevant              `json:"relevant_attributes,omitempty"`
 	Checks             []jsonCheck                 `json:"checks,omitempty"`
+	Scope              *Scope                      `json:"scope,omitempty"` // of a plan of changes
 	Timestamp          string                      `json:"timestamp,omitempty"`
 	Applyable          bool                        `json:"applyable"`
 	Complete           bool                        `json:"complete"`
 	Errored            bool                        `json:"errored"`
+}
+
+// Scope says how far a plan of changes has gone. The numbers are nil if it looks at everything all the same.
+type Scope struct {
+	Mode      string `json:"mode"` // "changed" or "all"
+	Reason    string `json:"reason,omitempty"`
+	Evaluated *int   `json:"evaluated,omitempty"`
+	Objects   *int   `json:"objects,omitempty"`
+	RowsRead  *int   `json:"rows_read,omitempty"`
+}
+
+// ScopeOf returns the document of an extent; nil for nil.
+func ScopeOf(e *plan.Extent) *Scope {
+	switch {
+	case e == nil:
+		return nil
+	case !e.Partial():
+		return &Scope{Mode: "all", Reason: e.Full}
+	}
+	return &Scope{Mode: "changed", Evaluated: &e.Evaluated, Objects: &e.Objects, RowsRead: &e.Rows}
 }
 
 // jsonPlanVariable is a variable's value, which has no flag for sensitivity: that is in the configuration.
@@ -146,6 +167,12 @@ func Plan(p *plan.Plan, tree *config.Tree, relevant Relevant, s ConfigSchemas, v
 		doc.PriorState.Checks = nil // the document has the results of this plan instead
 	}
 	doc.Checks = checksJSON(p.Checks)
+	if doc.Scope = ScopeOf(p.Extent); p.Extent.Partial() {
+		doc.PlannedValues.Incomplete = true
+		if doc.PriorState != nil {
+			doc.PriorState.Values.Incomplete = true
+		}
+	}
 	if tree != nil {
 		doc.Configuration = configDocument(tree.Root, &configWriter{schemas: s, modes: lastingModes})
 	}

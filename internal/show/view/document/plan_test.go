@@ -2,6 +2,7 @@ package document
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -167,5 +168,34 @@ func TestNoValues(t *testing.T) {
 	}
 	if values, there := doc.Planned.Root.Resources[0]["values"]; there {
 		t.Errorf("values are %v", values)
+	}
+}
+
+// TestScopeInDocuments says that values are missing from a plan of changes, unless it looks at everything.
+func TestScopeInDocuments(t *testing.T) {
+	prior := state.New()
+	prior.Outputs["o"] = &state.Output{Value: fixture.Seal(t, cty.True)}
+	for name, test := range map[string]struct {
+		extent     *plan.Extent
+		prior      *state.State
+		incomplete int
+		want       string
+	}{
+		"no plan of changes": {nil, prior, 0, `"errored":false`},
+		"everything":         {&plan.Extent{Full: "objects move"}, prior, 0, `"scope":{"mode":"all","reason":"objects move"}`},
+		"changes":            {&plan.Extent{Objects: 9, Evaluated: 0, Rows: 5}, prior, 2, `"scope":{"mode":"changed","evaluated":0,"objects":9,"rows_read":5}`},
+		"nothing read":       {&plan.Extent{}, nil, 1, `"scope":{"mode":"changed"`},
+	} {
+		src, err := Plan(&plan.Plan{Extent: test.extent, Prior: test.prior}, nil, nil, nil, Versions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(string(src), `"incomplete":true`); got != test.incomplete || !strings.Contains(string(src), test.want) {
+			t.Errorf("%s: got %s, want %q and %d incomplete parts", name, src, test.want, test.incomplete)
+		}
+		var peer tfjson.Plan
+		if err := peer.UnmarshalJSON(src); err != nil {
+			t.Errorf("%s: programs that decode plans: %v", name, err)
+		}
 	}
 }

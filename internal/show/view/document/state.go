@@ -24,6 +24,7 @@ type jsonState struct {
 type jsonValues[O any] struct {
 	Outputs    map[string]O `json:"outputs,omitempty"`
 	RootModule jsonModule   `json:"root_module"`
+	Incomplete bool         `json:"incomplete,omitempty"` // a plan has read a part of the state
 }
 
 // jsonStateOutput is an OutputValue whose members are in the order that states have: programs compare texts

@@ -172,6 +172,8 @@ func bannerOf(p *plan.Plan) string {
 		return "Nothing can be changed yet: all changes are deferred to a later plan."
 	case !p.Complete():
 		return fmt.Sprintf("%d deferred to a later plan, which is to be made once this one is applied.", len(p.Deferrals))
+	case p.Extent.Partial():
+		return view.ScopeLine(p.Extent) + " What has changed outside is not looked for."
 	case !p.Changed():
 		return "No changes: the infrastructure is as the configuration wants it."
 	case len(p.Targets)+len(p.Excludes) > 0:

@@ -113,6 +113,7 @@ func TestRemarks(t *testing.T) {
 		"whole":   {func(*plan.Plan) {}, "", true},
 		"errored": {func(p *plan.Plan) { p.Errored = true }, "Planning failed.", false},
 		"nothing": {func(p *plan.Plan) { p.Changes = p.Changes[4:5] }, "No changes:", false},
+		"changes": {func(p *plan.Plan) { p.Extent = &plan.Extent{Objects: 9, Evaluated: 2, Rows: 5} }, "2 evaluated, of 9 objects", true},
 		"in part": {func(p *plan.Plan) { p.Excludes = make([]addr.Target, 1) }, "leaves parts of the configuration out", true},
 	} {
 		p := planOf(t, 1)

@@ -1,0 +1,108 @@
+package hashes_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/engine/hashes"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks/blockstest"
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
+	"github.com/mayfly-iac/mayfly/internal/values/fingerprint"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// TestHashes gives each block a hash unless it looks at the world, and says which units are always due.
+func TestHashes(t *testing.T) {
+	dir := t.TempDir()
+	filetest.Write(t, dir+"/main.tf", `
+variable "plain" { default = 1 }
+variable "secret" {
+  default   = "s"
+  sensitive = true
+}
+output "secret" {
+  value     = var.secret
+  sensitive = true
+}
+output "now" { value = timestamp() }
+check "with" {
+  data "t" "nested" { name = "x" }
+  assert {
+    condition     = var.plain == 1
+    error_message = "No."
+  }
+}
+check "without" {
+  assert {
+    condition     = var.plain == 1
+    error_message = "No."
+  }
+}
+data "t" "d" { name = "x" }
+module "m" { source = "./m" }
+`)
+	filetest.Write(t, dir+"/m/main.tf", "locals { x = 1 }\n")
+	tree, diags := (&config.Loader{}).Load(dir)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	cfg, diags := blocks.Compile(tree, blockstest.Schemas{"name": {Type: cty.String, Optional: true}})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	salt := fingerprint.Salt{ID: "00000000", Scheme: fingerprint.Scheme, Bytes: []byte("0123456789abcdef")}
+	describe := func(salts ...fingerprint.Salt) map[string]string {
+		set, err := hashes.Of(cfg, hashes.Options{
+			Key: []byte("key"), Salts: salts, Workspace: "default", RootDir: dir, WorkDir: dir, Version: func(addr.Provider) (string, bool) { return "1.0.0", true },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(set.Components()) == 0 {
+			t.Error("got no components")
+		}
+		out := map[string]string{}
+		for _, m := range set.Blocks() {
+			for _, b := range m.Blocks {
+				text := "hash"
+				if !b.Hash.Known() {
+					text = "world"
+				}
+				if b.Always {
+					text += " always"
+				}
+				out[state.Block{Module: m.Module, Name: b.Name}.String()] = text
+			}
+		}
+		return out
+	}
+	want := map[string]string{
+		"var.plain": "hash", "var.secret": "hash", "output.secret": "hash", "output.now": "world", "check.with": "hash always", "check.without": "hash",
+		"data.t.d": "hash always", "module.m": "hash", "module.m.local.x": "hash",
+	}
+	if diff := cmp.Diff(want, describe(salt)); diff != "" {
+		t.Errorf("want(-) got(+):\n%s", diff)
+	}
+	want["var.secret"], want["output.secret"] = "world", "world" // there is nothing to hash a secret with
+	if diff := cmp.Diff(want, describe()); diff != "" {
+		t.Errorf("without a salt: want(-) got(+):\n%s", diff)
+	}
+	var none *hashes.Set
+	if none.Blocks() != nil || none.Components() != nil {
+		t.Errorf("got the hashes %v and the components %v, want none", none.Blocks(), none.Components())
+	}
+	if _, err := hashes.Of(cfg, hashes.Options{Key: []byte("key"), Version: func(addr.Provider) (string, bool) { return "", true }, Interrupted: closed()}); err == nil {
+		t.Error("got no error after an interrupt")
+	}
+}
+
+func closed() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}

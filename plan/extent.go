@@ -1,0 +1,17 @@
+package plan
+
+// Extent says how far a plan of changes has gone: one that is to look at nothing but objects that have
+// changed since the last apply.
+type Extent struct {
+	// Full is why the plan looks at everything all the same; "" if it doesn't.
+	Full string
+	// Objects is the number of instances that the state had, and Evaluated the number of those and of new
+	// ones that were planned. A plan that looks at everything has none of these numbers.
+	Objects, Evaluated int
+	// Rows is the number of rows that were read: of objects, and of records about them.
+	Rows int
+}
+
+// Partial reports whether a plan with this extent leaves out everything that has not changed. The extent of
+// other plans is nil.
+func (e *Extent) Partial() bool { return e != nil && e.Full == "" }
