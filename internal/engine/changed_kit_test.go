@@ -93,6 +93,18 @@ func (s *moment) hashes() map[state.Block]state.Hash {
 	return out
 }
 
+// blockHashes returns the hashes as a store takes them.
+func (s *moment) blockHashes() (out state.BlockHashes) {
+	for _, m := range s.set.Modules() {
+		one := state.ModuleHashes{Module: m.Path}
+		for _, e := range m.Entries {
+			one.Blocks = append(one.Blocks, state.BlockHash{Name: e.Name, Hash: s.hashes()[state.Block{Module: m.Path, Name: e.Name}]})
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
 func (s *moment) request() engine.PlanRequest {
 	return engine.PlanRequest{Config: s.cfg, State: s.file.State, Meta: s.file.Meta, Variables: s.vars, SkipRefresh: true}
 }

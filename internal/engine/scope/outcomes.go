@@ -26,7 +26,9 @@ func (o *Outcomes) Recordable(run state.Run, p *plan.Plan, writes func(addr.Inst
 		if writes == nil || writes(c.Object.Instance) {
 			return false
 		}
-		o.unwritten.Add(c.Object.Instance)
+		if old := p.Base.Object(c.Object); old == nil || c.New == nil || !old.Equal(c.New) || p.Base.Instance(c.Object.Instance).Provider != c.Provider {
+			o.unwritten.Add(c.Object.Instance)
+		} // else data was read again, and is the same
 		if !p.Base.Object(c.Object).SameValue(c.New) {
 			o.unrecorded.Add(c.Object.Instance)
 		}

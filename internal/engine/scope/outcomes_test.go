@@ -55,6 +55,9 @@ func TestOutcomes(t *testing.T) {
 	var o Outcomes
 	kept := o.Recordable(run, &plan.Plan{Base: base}, func(a addr.Instance) bool { return a == free },
 		[]state.ObjectChange{change(drifted, "new"), change(same, "old"), change(free, "new")})
+	if u := o.Unwritten(); !u.Touched(plan.Dep{Resource: drifted.Abs()}) || u.Touched(plan.Dep{Resource: same.Abs()}) || u.Touched(plan.Dep{Resource: free.Abs()}) {
+		t.Error("got other rows that are not as the plan has them, want the one of the drifted instance")
+	}
 	if len(kept) != 1 || kept[0].Object.Instance != free {
 		t.Errorf("got the changes %v, want the one that may be written", kept)
 	}
