@@ -56,12 +56,31 @@ func (b *Backend) State(ctx context.Context, files StateFiles) (store.Manager, d
 
 // ReadState reads the state of the selected workspace without locking it; nil if there is none.
 func (b *Backend) ReadState(ctx context.Context, files StateFiles) (*state.File, diag.List) {
+	return b.read(ctx, files, func(ctx context.Context, m store.Manager) (*state.File, error) { return m.Read(ctx) })
+}
+
+// ReadPart is ReadState with the objects of a part only, if the backend can read parts. Outputs and results
+// of checks are not objects: they are always there.
+func (b *Backend) ReadPart(ctx context.Context, files StateFiles, part state.Part) (*state.File, diag.List) {
+	return b.read(ctx, files, func(ctx context.Context, m store.Manager) (*state.File, error) { return readPart(ctx, m, part) })
+}
+
+// readPart reads a part of a state, or the whole state from managers that cannot read parts.
+func readPart(ctx context.Context, m store.Manager, part state.Part) (*state.File, error) {
+	if r, can := m.(store.PartReader); can {
+		return r.ReadPart(ctx, part)
+	}
+	return m.Read(ctx)
+}
+
+// read reads the state of the selected workspace by calling f.
+func (b *Backend) read(ctx context.Context, files StateFiles, f func(context.Context, store.Manager) (*state.File, error)) (*state.File, diag.List) {
 	m, diags := b.State(ctx, files)
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	ctx, span := trace.Start(ctx, "read state")
-	file, err := m.Read(ctx)
+	file, err := f(ctx, m)
 	span.Finish(err == nil)
 	if err != nil {
 		return nil, append(diags, diag.Errorf("Error reading the state", "%s", diag.Sentence(err))...)

@@ -51,7 +51,7 @@ func showOutputs(ctx context.Context, out *output, wd *workingDir, f *outputFlag
 	case f.raw && len(args) == 0:
 		return out.fail("Output name required", "The option -raw needs the name of one output.")
 	}
-	file, diags := wd.dir().Backend.ReadState(ctx, f.StateFiles)
+	file, diags := wd.dir().Backend.ReadPart(ctx, f.StateFiles, state.Part{}) // outputs alone
 	if !out.report(diags) {
 		return exitError
 	}

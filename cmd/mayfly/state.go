@@ -104,7 +104,7 @@ func (c *stateCommands) showCommand(a *app) *cli.Command {
 			if err != nil {
 				return c.out.fail("Error parsing instance address", "%q is not the address of a resource instance: %s.", args[0], err)
 			}
-			file, ok := c.read(ctx, files, at, i)
+			file, ok := c.read(ctx, files, at, i, dependents)
 			if !ok {
 				return exitError
 			}
@@ -132,9 +132,10 @@ func (c *stateCommands) showCommand(a *app) *cli.Command {
 		})
 }
 
-// read reads the state, or one instance of it as it was at a moment unless that is "". ok is false after an
-// error, which was reported.
-func (c *stateCommands) read(ctx context.Context, files stateFlags, at string, i addr.Instance) (file *state.File, ok bool) {
+// read reads the state, as far as one instance of it is concerned, or that instance as it was at a moment
+// unless that is "". An instance that is not there is looked for among all others, which messages name. ok is
+// false after an error, which was reported.
+func (c *stateCommands) read(ctx context.Context, files stateFlags, at string, i addr.Instance, dependents bool) (file *state.File, ok bool) {
 	if at != "" {
 		p, ok := c.past(ctx, at, i)
 		if !ok {
@@ -142,7 +143,11 @@ func (c *stateCommands) read(ctx context.Context, files stateFlags, at string, i
 		}
 		return fileOf(p), true
 	}
-	file, diags := c.wd.dir().Backend.ReadState(ctx, files.StateFiles)
+	b := c.wd.dir().Backend
+	file, diags := b.ReadPart(ctx, files.StateFiles, state.Part{Subjects: []state.Subject{state.InstanceSubject(i)}})
+	if file != nil && (dependents || file.State.Instance(i) == nil) {
+		file, diags = b.ReadState(ctx, files.StateFiles)
+	}
 	if file == nil {
 		file = &state.File{State: state.New()}
 	}

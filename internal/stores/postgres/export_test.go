@@ -5,6 +5,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"time"
 )
 
 // Versions is how many versions of the tables there are.
@@ -18,6 +19,9 @@ func Older(opt Options, version int) (*Store, error) {
 	}
 	return s, err
 }
+
+// Hasten makes the transactions of a store end after so much time without a statement.
+func Hasten(s *Store, idle time.Duration) { s.idle = idle }
 
 // Persist repeats a request of a store that has reached its server before.
 func Persist(ctx context.Context, s *Store, f func() error) error {

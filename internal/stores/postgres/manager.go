@@ -404,6 +404,9 @@ func (m *manager) replace(ctx context.Context, f *state.File) error {
 		if err == nil {
 			err = c.fence(t)
 		}
+		if err == nil { // comparing and encoding all objects takes time, while the claims keep others out anyway
+			_, err = t.exec(`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`, milliseconds(max(t.idle, t.opt.Lease)))
+		}
 		if err == nil {
 			_, _, err = t.document(m.name) // one that is damaged may be all that is left
 		}

@@ -51,6 +51,7 @@ type Store struct {
 	migrations []string
 	path       string
 	connector  *pq.Connector
+	idle       time.Duration // how long a transaction waits for its client
 
 	mu   sync.Mutex
 	pool *sql.DB             // nil before the first request
@@ -96,7 +97,7 @@ func New(opt Options) (*Store, error) {
 		return nil, err
 	}
 	path := fmt.Sprintf("postgres://%s/%s/%s", net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), cmp.Or(c.Database, c.User), opt.Schema)
-	return &Store{opt: opt, migrations: migrations, path: path, connector: connector, runs: map[string]struct{}{}}, nil
+	return &Store{opt: opt, migrations: migrations, path: path, connector: connector, idle: patience, runs: map[string]struct{}{}}, nil
 }
 
 // Close ends the connections. Claims that are held last until their leases lapse.
@@ -147,7 +148,7 @@ func (s *Store) once(ctx context.Context, opt *sql.TxOptions, f func(*tx) error)
 		return err
 	}
 	defer func() { _ = t.Rollback() }() // without effect after Commit
-	if _, err := t.ExecContext(ctx, `SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '10s', true), `+durable); err != nil {
+	if _, err := t.ExecContext(ctx, `SELECT set_config('idle_in_transaction_session_timeout', $1, true), set_config('lock_timeout', '10s', true), `+durable, milliseconds(s.idle)); err != nil {
 		return err
 	}
 	if err := f(&tx{s, ctx, t}); err != nil {
@@ -155,6 +156,13 @@ func (s *Store) once(ctx context.Context, opt *sql.TxOptions, f func(*tx) error)
 	}
 	return t.Commit()
 }
+
+// patience is how long the server waits for the next statement of a transaction before it ends the session:
+// others may wait for the locks of a client that is gone.
+const patience = 10 * time.Second
+
+// milliseconds returns a time as the server's settings have it.
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 // durable makes the commit of a transaction wait for the disk, and for the replicas that the server waits
 // for.
