@@ -263,3 +263,104 @@ resource "sim_thing" "x" {
 		}
 	}
 }
+
+// TestExcludedKeyIsGone leaves an object whose key has left its block, if the block depends on what -exclude
+// names, directly or through others. Another object of the same kind goes.
+func TestExcludedKeyIsGone(t *testing.T) {
+	t.Parallel()
+	const base = `
+resource "sim_thing" "base" {
+  count = 2
+  name  = "base${count.index}"
+}
+resource "sim_thing" "mid" {
+  name = "mid"
+  json = jsonencode(sim_thing.base[0].id)
+}
+resource "sim_thing" "alone" {
+  for_each = toset(KEYS)
+  name     = "alone${each.key}"
+  json     = jsonencode(sim_thing.base[1].id)
+}`
+	each := func(json string) string {
+		return `
+resource "sim_thing" "x" {
+  for_each = toset(KEYS)
+  name     = "x${each.key}"
+  json     = jsonencode(` + json + `)
+}`
+	}
+	for name, c := range map[string]struct{ block, without string }{
+		"directly":          {each("sim_thing.base[0].id"), "sim_thing.base[0]"},
+		"all instances":     {each("sim_thing.base[*].id"), "sim_thing.base[0]"},
+		"another":           {each("sim_thing.mid.id"), "sim_thing.base[0]"},
+		"all through a key": {each(`{ "1" = sim_thing.mid.id, "2" = sim_thing.base[1].id }[each.key]`), "sim_thing.mid"},
+		"depends_on":        {strings.Replace(each("0"), "name ", "depends_on = [sim_thing.mid]\n  name ", 1), "sim_thing.base[0]"},
+		"module": {`
+module "m" {
+  source   = "./m"
+  for_each = toset(KEYS)
+  name     = "x${each.key}"
+  json     = jsonencode(sim_thing.mid.id)
+}`, "sim_thing.base[0]"},
+		"count": {`
+resource "sim_thing" "x" {
+  count = length(KEYS)
+  name  = "x${count.index + 1}"
+  json  = jsonencode(sim_thing.mid.id)
+}`, "sim_thing.base[0]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			with := func(keys string) string { return strings.ReplaceAll(base+c.block, "KEYS", keys) }
+			w := newWorld(t, with(`["1", "2"]`))
+			w.file("m/main.tf", `
+terraform {
+  required_providers {
+    sim = { source = "mayfly.dev/test/sim" }
+  }
+}
+variable "name" {}
+variable "json" {}
+resource "sim_thing" "x" {
+  name = var.name
+  json = var.json
+}`)
+			w.ok(command{})
+			w.config(with(`["1"]`))
+			w.ok(command{excludes: []string{c.without}}).did("delete alone2")
+			w.ok(command{}).did("delete x2")
+		})
+	}
+}
+
+// TestExcludedDependencyOfWhatStays keeps an object that has no block any more for one whose key is gone, but
+// which stays, and which was made of it.
+func TestExcludedDependencyOfWhatStays(t *testing.T) {
+	t.Parallel()
+	text := func(first, keys, json string) string {
+		return `
+resource "sim_thing" "base" { name = "base" }
+` + first + `
+resource "sim_thing" "x" {
+  for_each = toset(` + keys + `)
+  name     = "x${each.key}"
+  json     = jsonencode(` + json + `)
+}`
+	}
+	w := newWorld(t, text(`resource "sim_thing" "first" { name = "first" }`, `["1"]`, "[sim_thing.base.id, sim_thing.first.id]"))
+	w.ok(command{})
+	w.config(text("", `[]`, "sim_thing.base.id"))
+	w.ok(command{excludes: []string{"sim_thing.base"}}).did()
+	w.ok(command{}).did("delete x1", "delete first")
+}
+
+// TestExcludedKeyIsGoneWithItsBlock destroys an object that has no block, whatever it was made of.
+func TestExcludedKeyIsGoneWithItsBlock(t *testing.T) {
+	t.Parallel()
+	const base = `resource "sim_thing" "base" { name = "base" }`
+	w := newWorld(t, base+"\nresource \"sim_thing\" \"x\" {\n name = \"x\"\n json = jsonencode(sim_thing.base.id)\n}")
+	w.ok(command{})
+	w.config(base)
+	w.ok(command{excludes: []string{"sim_thing.base"}}).did("delete x")
+}

@@ -272,6 +272,11 @@ func (l *life) withoutSome() {
 				}
 			}
 		}
+		for _, name := range had { // also if its key is gone
+			if b := l.leftBlock(name); b != nil && !l.isBehindModule(b) && !slices.Contains(got, name) {
+				l.t.Errorf("%s without %s: got destroyed, want it left out with its block", name, victim.whole())
+			}
+		}
 	}
 	l.excludes, l.left, l.uneven = nil, nil, true
 	l.config.foresee(nil)

@@ -202,21 +202,27 @@ func (or *orphanPlanner) withoutDeclared(t *future.Task, found []*orphan) []*orp
 	})
 }
 
-// isOfLeftOut reports whether a deposed object belongs to an instance that -exclude leaves out because of
-// something that it depends on. One that the last round of this run has deposed goes all the same.
+// isOfLeftOut reports whether -exclude leaves out the instance of an object because of something that it
+// depends on, although its block may no longer have the instance. An object that the last round of this run
+// has deposed goes all the same.
 func (or *orphanPlanner) isOfLeftOut(t *future.Task, o *orphan) bool {
 	a := o.obj.Instance
-	if o.obj.Deposed == addr.Current || o.due || or.planner.req.Mode == plan.Destroy || !or.planner.selection.Excluding() || !or.planner.selection.Selects(a) {
+	if o.due || or.planner.req.Mode == plan.Destroy || !or.planner.selection.Excluding() || !or.planner.selection.Selects(a) {
 		return false
 	}
-	in := or.run.DeclaredInstance(a)
-	if in == nil {
-		return false
+	deps := append(slices.Clip(or.blocks.Deps(t, a)), plan.Dep{Resource: a.Abs(), Key: a.Key})
+	for _, d := range or.blocks.Unseen(deps) {
+		found, _ := or.run.InstancesOf(t, d)
+		for _, i := range found {
+			or.planner.mu.Lock()
+			planned := or.planner.selection.Selects(i) && declares(or.planner, i)
+			or.planner.mu.Unlock()
+			if planned {
+				or.run.DeclaredInstance(i).Value(t, nil) // so that it is known whether it is left out
+			}
+		}
 	}
-	in.Value(t, nil) // so that it is known
-	or.planner.mu.Lock()
-	defer or.planner.mu.Unlock()
-	return or.planner.left.Touched(plan.Dep{Resource: a.Abs(), Key: a.Key})
+	return or.planner.restrict.excluded(a, deps)
 }
 
 // departsWithExcluded reports whether the destroy-time provisioners of the object may use an ephemeral
