@@ -62,7 +62,10 @@ func TestChoice(t *testing.T) {
 		}
 	}
 	literal, hd := hcljson.ParseExpression([]byte(`"text"`), "t.tf.json")
-	if hd.HasErrors() || marked.Choice(literal) != literal {
-		t.Errorf("got another expression than the literal of JSON: %v", hd)
+	if hd.HasErrors() {
+		t.Fatal(hd)
+	}
+	if got := marked.Choice(literal); got != literal {
+		t.Errorf("got %#v, want the literal of JSON as it is", got)
 	}
 }
