@@ -12,9 +12,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// TestChoice evaluates conditional expressions with ephemeral elements in a branch, and looks at which results
-// are ephemeral as a whole: those of expressions that Choice has not prepared, and those that an ephemeral
-// value decides or may decide.
+// TestChoice evaluates conditional expressions with ephemeral elements in a branch, and looks at which
+// results are ephemeral as a whole: without Choice all are, with it those that an ephemeral value decides or
+// may decide.
 func TestChoice(t *testing.T) {
 	secret := cty.StringVal("s").Mark(value.Ephemeral)
 	vars := map[string]cty.Value{

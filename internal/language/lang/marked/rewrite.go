@@ -47,7 +47,7 @@ func (c conditional) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 
 // Choice returns e, a result of Expression, for an argument of which nothing is stored but keys. If e is a
 // conditional expression whose condition is known and not ephemeral, ephemeral elements of a branch do not
-// make the result ephemeral as a whole: those of the chosen branch are in it, and the others do not matter.
+// make the result ephemeral as a whole: it has the elements that the chosen branch has.
 func Choice(e hcl.Expression) hcl.Expression {
 	if native, ok := e.(hclsyntax.Expression); ok {
 		return choice(native)
