@@ -118,6 +118,7 @@ func TestElementsOfForEach(t *testing.T) {
   m = sim_only.a
 }`},
 		{forEach: `merge(sim_only.b, sim_only.a)`},
+		{forEach: `var.n > 0 ? { for k, v in sim_only.a : k => v } : {}`},
 		{forEach: `{ for k, v in sim_only.a : k => { token = "${v.token}${length(sim_only.a) > 0 ? "" : "-"}" } }`},
 		{forEach: `{ for k, v in sim_only.b : k => v if k == "k0" }`},
 		{forEach: `{ for k, v in sim_only.a : k => v if contains(keys(sim_only.a), v.id) }`},

@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/coverage"
 	"github.com/mayfly-iac/mayfly/internal/language/lang"
+	"github.com/mayfly-iac/mayfly/internal/language/lang/marked"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
@@ -242,7 +243,7 @@ func (r *expander) value(t *future.Task, x *lang.Expr) (v cty.Value, secret bool
 	form := r.Form()
 	if value.Contains(v, value.Ephemeral) && (!r.ephemeral || form == blocks.ForEach || !r.module.block.OnlyApplying(x)) {
 		if form != blocks.ForEach || value.Has(v, value.Ephemeral) || !keyed(v.Type()) {
-			return v, true, append(diags, r.argumentError(t, x, "An ephemeral value cannot decide which instances exist: %s Use a value that isn't ephemeral.%s", r.keysReason(), r.module.block.BecauseOf(x))...)
+			return v, true, append(diags, r.argumentError(t, x, "An ephemeral value cannot decide which instances exist: %s Use a value that isn't ephemeral.%s%s", r.keysReason(), choiceOfKeys(form, x), r.module.block.BecauseOf(x))...)
 		}
 		if !onlyComputedParts(v) {
 			return v, true, append(diags, r.argumentError(t, x, "The elements of for_each must not be ephemeral: they would be kept longer than the values are open. %s%s", onlyKeys(x), r.module.block.BecauseOf(x))...)
@@ -270,6 +271,15 @@ func onlyKeys(x *lang.Expr) string {
 		return fmt.Sprintf("The keys are not ephemeral, so write for_each = toset(keys(%s)), and %s[each.key] in place of each.value.", this, this)
 	}
 	return "The keys are not ephemeral, so put the argument into toset(keys(...)), and look the elements up by each.key."
+}
+
+// choiceOfKeys returns the sentences that say how for_each goes over the keys of a value that a condition
+// chooses, "" if there is no condition.
+func choiceOfKeys(form blocks.Form, x *lang.Expr) string {
+	if form != blocks.ForEach || len(marked.Conditionals(x.Source)) == 0 {
+		return ""
+	}
+	return " A conditional expression is ephemeral as a whole if part of a branch is. If the keys are not ephemeral, let it choose among them, as in toset(CONDITION ? keys(MAP) : [])."
 }
 
 // keyed reports whether a type has elements with keys.

@@ -8,10 +8,10 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
-// Values that are made of computed ones are evaluated in each operation, and n operations that each evaluated a
-// value with n elements, for the sake of one of them, would be quadratic work. So the results of one operation
-// are kept for the others, for as long as the pool keeps the computed values: until the first of these is
-// dropped. No reader comes after that, since all readers of a value claim all that it is made of.
+// Values that are made of computed ones are evaluated in each operation, and n operations that each evaluated
+// a value with n elements, for the sake of one of them, would be quadratic work. So the results of one
+// operation are kept for the others, for as long as the pool keeps the computed values: until the first of
+// these is dropped. No reader comes after that, since all readers of a value claim all that it is made of.
 
 // kept has results of one evaluation as operations have got them. It may be used concurrently.
 type kept[T any] struct {

@@ -61,8 +61,8 @@ output "id" { value = var.v.id }
 }
 
 // TestValuesAreThoseOfTheWhole goes over random expressions. All instances of one run get the configuration
-// that each would get by itself in a run that keeps nothing, with marks, types and errors, whatever is dropped
-// meanwhile; and so they do of the values that stand in for others.
+// that each would get by itself in a run that keeps nothing, with marks, types and errors, whatever is
+// dropped meanwhile; and so they do of the values that stand in for others.
 func TestValuesAreThoseOfTheWhole(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := randomPassword(rt)

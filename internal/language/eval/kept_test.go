@@ -8,8 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// thingOf is a thing whose password is an expression, for each object that lends a token. Objects of sim_only.c
-// have count.
+// thingOf is a thing whose password is an expression, for each object that lends a token. Objects of
+// sim_only.c have count.
 func thingOf(password string) string {
 	repeat := "for_each = toset(var.keys)"
 	if strings.Contains(password, "count.index") {
@@ -155,8 +155,8 @@ func passwordsOf(l *lenders, users *Resource) map[string]string {
 
 // TestKeptResultsAreDropped has results that are made of computed values: one of for_each, values of all
 // kinds, all instances of a resource and all outputs of a call. They are kept until one of the values is
-// dropped, and none are kept after that. Those of an evaluation that was interrupted or lacks a value are not
-// kept either.
+// dropped, and none are kept after that. Those of an evaluation that was interrupted or lacks a value are
+// not kept either.
 func TestKeptResultsAreDropped(t *testing.T) {
 	cfg, diags := compile(t, configOfTokens+thingOf(`"${local.m[each.key].token}${module.m.same[each.key].token}${values(module.each)[0].token}${each.key}"`)+`
 -- more.tf --

@@ -319,6 +319,7 @@ func TestRepetitionErrors(t *testing.T) {
 		{"unknown map", `for_each = { (sim_thing.u.id) = 1 }`, "Invalid for_each argument: The keys of for_each are known only after apply, so the instances cannot be planned."},
 		{"sensitive set", `for_each = toset([var.sens])`, "Invalid for_each argument: Sensitive values"},
 		{"ephemeral set", `for_each = toset([tostring(var.eph)])`, "Invalid for_each argument: An ephemeral value cannot decide"},
+		{"ephemeral branch", `for_each = toset(keys(var.sens == "x" ? { a = var.eph } : {}))`, "toset(CONDITION ? keys(MAP) : [])"},
 		{"ephemeral element", `for_each = { a = var.eph }`, "Invalid for_each argument: The elements of for_each must not be ephemeral"},
 		{"enabled", `lifecycle { enabled = "perhaps" }`, "Invalid enabled argument: The enabled argument must be true or false"},
 		{"unknown enabled", `lifecycle { enabled = sim_thing.u.id == "x" }`, "Invalid enabled argument: The value of enabled is known only after apply, so the instances cannot be planned."},

@@ -232,8 +232,8 @@ func TestRequirement(t *testing.T) {
 	}
 }
 
-// TestSecretsWithin has secrets at all places in values, which are unknown without them. Where the elements of
-// a collection cannot have one type any more, because names may be secret, all of it is unknown.
+// TestSecretsWithin has secrets at all places in values, which are unknown without them. Where the elements
+// of a collection cannot have one type any more, because names may be secret, all of it is unknown.
 func TestSecretsWithin(t *testing.T) {
 	object := func(v cty.Value) cty.Value { return cty.ObjectVal(map[string]cty.Value{"x": v}) }
 	names, text := object(cty.StringVal("a")), cty.StringVal("a")

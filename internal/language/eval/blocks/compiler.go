@@ -125,7 +125,11 @@ func (c *compiler) traversals(m *Module, in []hcl.Traversal, u site) []lang.Ref 
 }
 
 func (c *compiler) repetition(m *Module, r config.Repetition) Repetition {
-	return Repetition{Count: c.expr(m, r.Count, site{}), ForEach: c.expr(m, r.ForEach, site{}), Enabled: c.expr(m, r.Enabled, site{})}
+	out := Repetition{Count: c.expr(m, r.Count, site{}), ForEach: c.expr(m, r.ForEach, site{}), Enabled: c.expr(m, r.Enabled, site{})}
+	if out.ForEach != nil {
+		out.ForEach.Expression = marked.Choice(out.ForEach.Expression)
+	}
+	return out
 }
 
 // reportNoSchema reports why a schema is not available, each reason once.

@@ -15,7 +15,10 @@ import (
 
 // conditional is a conditional expression whose result is ephemeral if either branch is: whether a value may
 // be stored must not depend on the condition.
-type conditional struct{ *hclsyntax.ConditionalExpr }
+type conditional struct {
+	*hclsyntax.ConditionalExpr
+	choice bool // see Choice
+}
 
 // UnwrapExpression returns the expression of the source text.
 func (c conditional) UnwrapExpression() hcl.Expression { return c.ConditionalExpr }
@@ -36,7 +39,38 @@ func (c conditional) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if c.typeless(ctx, cond, onTrue, onFalse) {
 		v = typeless(v)
 	}
-	return markKnown(ctx, ephemeralIf(v, onTrue.v, onFalse.v), cond, onTrue, onFalse), diags
+	if !c.choice || !cond.v.IsKnown() {
+		v = ephemeralIf(v, onTrue.v, onFalse.v)
+	}
+	return markKnown(ctx, v, cond, onTrue, onFalse), diags
+}
+
+// Choice returns e, a result of Expression, for an argument of which nothing is stored but keys. If e is a
+// conditional expression whose condition is known and not ephemeral, ephemeral elements of a branch do not
+// make the result ephemeral as a whole: it has the elements that the chosen branch has.
+func Choice(e hcl.Expression) hcl.Expression {
+	if native, ok := e.(hclsyntax.Expression); ok {
+		return choice(native)
+	}
+	return e
+}
+
+func choice(e hclsyntax.Expression) hclsyntax.Expression {
+	switch e := e.(type) {
+	case conditional:
+		c := *e.ConditionalExpr
+		c.TrueResult, c.FalseResult = choice(c.TrueResult), choice(c.FalseResult)
+		return conditional{&c, true}
+	case *hclsyntax.ParenthesesExpr:
+		c := *e
+		c.Expression = choice(c.Expression)
+		return &c
+	case *hclsyntax.TemplateWrapExpr:
+		c := *e
+		c.Wrapped = choice(c.Wrapped)
+		return &c
+	}
+	return e
 }
 
 // typeless reports whether the type of the result depends on an ephemeral value: one that a branch has failed
@@ -162,7 +196,7 @@ func rewrite(e hclsyntax.Expression) hclsyntax.Expression {
 	case *hclsyntax.ConditionalExpr:
 		c := *e
 		c.Condition, c.TrueResult, c.FalseResult = rewrite(c.Condition), rewrite(c.TrueResult), rewrite(c.FalseResult)
-		return conditional{&c}
+		return conditional{ConditionalExpr: &c}
 	case *hclsyntax.TemplateExpr:
 		c := *e
 		c.Parts = rewriteAll(c.Parts)
