@@ -95,8 +95,8 @@ func TestLeftOut(t *testing.T) {
 		{map[string]plan.Action{"module.m.t.inner": plan.Update}, []string{"module.after.t.inner", "module.m.t.inner"}},
 	} {
 		p := &plan.Plan{Checks: []state.CheckResult{
-			{Config: "check.evaluated", Status: state.CheckUnknown, Objects: []state.CheckObject{{}}},
-			{Config: "check.none", Status: state.CheckPass},
+			{Config: "check.a", Status: state.CheckUnknown, Objects: []state.CheckObject{{}}},
+			{Config: "check.b", Status: state.CheckPass},
 		}}
 		for _, name := range all {
 			p.Checks = append(p.Checks, state.CheckResult{Config: name, Status: state.CheckUnknown})
