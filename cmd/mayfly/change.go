@@ -268,7 +268,7 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 		p, diags = r.planned(opt)
 	}
 	diags = append(diags, r.unfinished(diags)...)
-	if p != nil && restricted(p) {
+	if p != nil && restricted(p) && (r.rounds == nil || r.rounds.Number() == 1) {
 		diags = append(diags, diag.Warnf("Resource targeting is in effect", "-target and -exclude leave parts of the configuration out, so this plan may be only some of what the configuration asks for.\n\nThey are meant for exceptional situations, such as recovering from an error. For everyday work, plan the whole configuration.")...)
 	}
 	// A plan with errors is shown as far as it got: it may explain them.
@@ -380,7 +380,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 		diags = append(diags, r.Unlock()...) // hold no lock while the result waits for a reader
 	}
 	stop()
-	if restricted(p) && applied != nil {
+	if restricted(p) && applied != nil && !r.goesAround(p, diags) {
 		diags = append(diags, diag.Warnf("Applied changes may be incomplete", "The plan was restricted by -target or -exclude, so parts of the configuration and some outputs may still be as they were. To see what is left to do, run:\n    mayfly plan")...)
 	}
 	if applied != nil && p.Mode == plan.Destroy && applied.Counts.Forget > 0 && !diags.HasErrors() && !r.flags.suppressForgetErrors {

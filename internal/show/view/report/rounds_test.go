@@ -60,7 +60,8 @@ func inRounds(t testing.TB) *report.Report {
 	return r
 }
 
-// TestActionsAreCounted counts the actions that the changes of all rounds trigger.
+// TestActionsAreCounted counts the actions that the changes of all rounds trigger. They have no rows: the
+// changes have them.
 func TestActionsAreCounted(t *testing.T) {
 	r := report.New("Apply", "today", nil)
 	for range 2 {
@@ -74,6 +75,11 @@ func TestActionsAreCounted(t *testing.T) {
 	}
 	if got := r.Content().Actions; got != 4 {
 		t.Errorf("got %d actions, want 4", got)
+	}
+	for _, row := range r.Content().Rows {
+		if row.Kind == "invoke" {
+			t.Errorf("got a row for %s, want none", row.Address)
+		}
 	}
 }
 
