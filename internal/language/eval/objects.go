@@ -291,9 +291,6 @@ func (v *Value) Addr() string {
 // String returns the absolute address.
 func (v *Value) String() string { return v.Addr() }
 
-// opens reports whether evaluating v may open ephemeral resources, so that its value belongs in an Opened.
-func (v *Value) opens() bool { return !v.block.Opens.Empty() }
-
 // In returns the same value in another run of the configuration.
 func (v *Value) In(r *Run) *Value {
 	m := r.Module(v.module.Addr)
@@ -325,8 +322,8 @@ func newValue(m *Module, b *blocks.Value) *Value {
 	return v
 }
 
-// Opens reports whether evaluating the value may open ephemeral resources.
-func (v *Value) Opens() bool { return v.opens() }
+// Opens reports whether evaluating v may open ephemeral resources, so that its value belongs in an Opened.
+func (v *Value) Opens() bool { return !v.block.Opens.Empty() }
 
 // ProviderObject is one provider configuration: a provider block (or one instance of it), or the empty
 // configuration that is implied.

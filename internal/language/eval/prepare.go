@@ -50,7 +50,7 @@ type preparer struct{ visitor }
 // that it reads are prepared, so that evaluating it later need not wait.
 func (p preparer) reads(r *reads) {
 	for _, v := range r.values {
-		if !v.opens() {
+		if !v.Opens() {
 			v.Get(p.t, nil, v.via)
 			continue
 		}

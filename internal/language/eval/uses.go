@@ -192,7 +192,7 @@ func (c useCollector) list() []Use { return slices.Collect(maps.Keys(c.uses)) }
 
 func (c useCollector) reads(r *reads) {
 	for _, v := range r.values {
-		if v.opens() && c.first(v.Value) {
+		if v.Opens() && c.first(v.Value) {
 			for _, u := range v.Uses(c.t) {
 				c.uses[u] = struct{}{}
 			}
@@ -221,7 +221,7 @@ func (rr resourceRead) use() Use {
 
 // Uses returns the ephemeral instances that evaluating the value may open, collected once.
 func (v *Value) Uses(t *future.Task) []Use {
-	if !v.opens() {
+	if !v.Opens() {
 		return nil
 	}
 	got, cycle := v.uses.Get(t, v, nil, func() []Use {

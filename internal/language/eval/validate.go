@@ -16,7 +16,7 @@ import (
 func (m *Module) ValidateValues(t *future.Task) {
 	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
 		for _, v := range diag.InOrder(group) {
-			if v.opens() {
+			if v.Opens() {
 				v.Get(t, NewOpened(nil), v.rangePtr())
 				continue
 			}
@@ -32,7 +32,7 @@ func (m *Module) ValidateValues(t *future.Task) {
 func (m *Module) EvaluateValues(t *future.Task, due func(*Value) bool) {
 	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
 		for _, name := range slices.Sorted(maps.Keys(group)) {
-			if v := group[name]; !v.opens() && (due == nil || due(v)) {
+			if v := group[name]; !v.Opens() && (due == nil || due(v)) {
 				v.Get(t, nil, v.rangePtr())
 			}
 		}

@@ -15,7 +15,7 @@ import (
 // Get returns the value. A value that comes from ephemeral resources is evaluated with o, once in it; without
 // one it is unknown and marked ephemeral.
 func (v *Value) Get(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
-	if !v.opens() {
+	if !v.Opens() {
 		got, cycle := v.cell.Get(t, v, via, func() cty.Value {
 			v.await(t)
 			got := v.compute(t, nil)
@@ -54,7 +54,7 @@ func (v *Value) with(t *future.Task, o *Opened, via *hcl.Range) cty.Value {
 	defer t.Enter(v, via)()
 	evaluate := func() cty.Value { return v.compute(t, o) }
 	var r *result[cty.Value]
-	if v.opens() {
+	if v.Opens() {
 		r = resultOf(o, evaluate)
 		o.note(r.notes)
 	} else {
@@ -86,7 +86,7 @@ func (v *Value) await(t *future.Task) {
 
 // Durable returns the value without opening or borrowing anything. ok is false if the value needs that.
 func (v *Value) Durable(t *future.Task) (got cty.Value, ok bool) {
-	if !v.opens() {
+	if !v.Opens() {
 		got = v.Get(t, nil, nil)
 		return got, !v.borrows(got)
 	}
