@@ -92,3 +92,18 @@ func TestResultsAreGone(t *testing.T) {
 		t.Errorf("got %d records of checks, want none", got)
 	}
 }
+
+// TestResultsThatPass has a check pass that has failed before: its row doesn't say any more that it is due.
+func TestResultsThatPass(t *testing.T) {
+	opt := stock(t, 1)
+	for want, status := range []state.CheckStatus{state.CheckPass, state.CheckFail, state.CheckPass} {
+		r := planned(t, opt, string(status), nil)
+		r.scope.Claims[state.Subject{Kind: state.OneCheck, Addr: "check.c"}] = state.Exclusive
+		r.begin()
+		r.PutChecks([]state.CheckResult{{Kind: "check", Config: "check.c", Status: status}})
+		r.end()
+		if got := count(t, opt, `SELECT count(*) FROM mayfly.results WHERE NOT passed`); got != want%2 {
+			t.Errorf("got %d results that have not passed after %s, want %d", got, status, want%2)
+		}
+	}
+}
