@@ -2,6 +2,10 @@ package state
 
 import "iter"
 
+// MostCounted is the number up to which the instances of a state are counted: counting them all would cost as
+// much as the state is large.
+const MostCounted = 100_000
+
 // Changed has everything that has to be evaluated so that nothing is left to do, apart from the readers of
 // objects that are altered then.
 type Changed struct {
@@ -10,7 +14,7 @@ type Changed struct {
 	Complete bool
 	// Moment is the moment at which the hashes were read. Settlement needs it.
 	Moment int64
-	// Objects is the number of instances in the state, if it is Complete.
+	// Objects is the number of instances in the state, up to MostCounted, if it is Complete.
 	Objects int
 	// Blocks are the ones with another stored hash, or none, and the ones that the configuration does not
 	// have any more. Everything that they declare must be compared with the records of their units.

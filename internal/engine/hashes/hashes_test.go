@@ -83,7 +83,7 @@ module "m" { source = "./m" }
 	}
 	want := map[string]string{
 		"var.plain": "hash", "var.secret": "hash", "output.secret": "hash", "output.now": "world", "check.with": "hash always", "check.without": "hash",
-		"data.t.d": "hash always", "module.m": "hash", "module.m.local.x": "hash",
+		"data.t.d": "hash always", "data.t.nested": "hash always", "module.m": "hash", "module.m.local.x": "hash",
 	}
 	if diff := cmp.Diff(want, describe(salt)); diff != "" {
 		t.Errorf("want(-) got(+):\n%s", diff)

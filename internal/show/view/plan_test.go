@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 func planText(t testing.TB, p *plan.Plan, s document.Schemas, o Options) string {
@@ -278,6 +279,7 @@ func TestScopeOfPlans(t *testing.T) {
 	}{
 		"no plan of changes": {nil, false, "found the real objects to be", "Scope"},
 		"changes":            {&plan.Extent{Objects: 9, Evaluated: 2, Rows: 5}, false, "Scope: 2 evaluated, of 9 objects in the state; 5 rows read.", "found the real objects to be"},
+		"many objects":       {&plan.Extent{Objects: state.MostCounted, Evaluated: 2, Rows: 5}, false, "of at least 100000 objects", "found the real objects to be"},
 		"everything":         {&plan.Extent{Full: "objects move"}, false, "Scope: everything, because objects move.", "has not asked"},
 		"errors":             {&plan.Extent{Objects: 9}, true, "Planning failed", "Scope"},
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 // noChanges writes why there is nothing to do, which depends on the mode, on errors, and on changes made
@@ -50,7 +51,11 @@ func ScopeLine(e *plan.Extent) string {
 	case !e.Partial():
 		return "Scope: everything, because " + e.Full + "."
 	}
-	return fmt.Sprintf("Scope: %d evaluated, of %d objects in the state; %d rows read.", e.Evaluated, e.Objects, e.Rows)
+	more := ""
+	if e.Objects == state.MostCounted {
+		more = "at least "
+	}
+	return fmt.Sprintf("Scope: %d evaluated, of %s%d objects in the state; %d rows read.", e.Evaluated, more, e.Objects, e.Rows)
 }
 
 // refreshOnlyEnd writes the text after the changes made outside in refresh-only mode, which plans nothing

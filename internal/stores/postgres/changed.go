@@ -63,7 +63,7 @@ func (h *hashing) changed(hashes state.BlockHashes) (*state.Changed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := h.t.one(`SELECT count(*) FROM mayfly.objects WHERE workspace = $1 AND deposed = ''`, []any{h.workspace}, &out.Objects); err != nil {
+	if _, err := h.t.one(`SELECT count(*) FROM (SELECT FROM mayfly.objects WHERE workspace = $1 AND deposed = '' LIMIT $2) o`, []any{h.workspace, state.MostCounted}, &out.Objects); err != nil {
 		return nil, err
 	}
 	found := map[string]*state.Due{}
