@@ -12,8 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// settling plans a change of a configuration that has been applied, and returns the units that an apply of the
-// plan may settle, with the keys that they read. edit may change the ledger, and the request.
+// settling plans a change of a configuration that has been applied, and returns the units that an apply of
+// the plan may settle, with the keys that they read. edit may change the ledger, and the request.
 func settling(t *testing.T, after string, edit func(*ledger, *engine.PlanRequest)) (*plan.Plan, string) {
 	t.Helper()
 	w := newWorld(t, unitsOfAllKinds)
