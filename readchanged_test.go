@@ -41,6 +41,7 @@ func (n *noting) HashKey(context.Context) ([]byte, error) { return n.key, n.call
 func (n *noting) ReadChanged(_ context.Context, hashes state.BlockHashes) (*state.Changed, error) {
 	return &state.Changed{Complete: hashes != nil}, n.call("changes")
 }
+
 func (n *noting) Records(context.Context, state.RecordQuery) ([]state.Record, error) { return nil, nil }
 
 // TestReadChanged reads a part of a state for a plan of changes, and all if there is no key to hash with or
