@@ -12,13 +12,13 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// settling plans a change of a configuration that has been applied, and returns the units that an apply of the
-// plan may settle, with the keys that they read. edit may change the ledger, and the request.
+// settling plans a change of a configuration that has been applied, and returns the units that an apply of
+// the plan may settle, with the keys that they read. edit may change the ledger, and the request.
 func settling(t *testing.T, after string, edit func(*ledger, *engine.PlanRequest)) (*plan.Plan, string) {
 	t.Helper()
 	w := newWorld(t, unitsOfAllKinds)
 	w.virtual = true
-	w.file("m/main.tf", prelude+"variable \"n\" {}\nresource \"sim_thing\" \"x\" {\n count = var.n\n name = \"x\"\n}\nresource \"sim_thing\" \"y\" { name = \"y\" }\nlocals { unread = sim_thing.y.label }\noutput \"o\" { value = sim_thing.y.label }\n")
+	w.file("m/main.tf", prelude+"variable \"n\" {}\nresource \"sim_thing\" \"x\" {\n count = var.n\n name = \"x\"\n}\nresource \"sim_thing\" \"y\" { name = \"y\" }\nlocals { unread = sim_thing.y.label }\noutput \"o\" { value = sim_thing.y.label }\ncheck \"c\" {\n assert {\n  condition = sim_thing.y.label != \"\"\n  error_message = \"It is empty.\"\n }\n}\n")
 	w.ok(command{})
 	l := newLedger(w)
 	l.learn(l.moment(nil))
@@ -129,7 +129,11 @@ func TestSettling(t *testing.T) {
 		edit  func(*ledger, *engine.PlanRequest)
 		want  string
 	}{
-		"all": {unitsOfAllKinds, unhashed, `check check.c, sim_thing.two[0]
+		"all": {unitsOfAllKinds, func(l *ledger, r *engine.PlanRequest) {
+			unhashed(l, r)
+			l.marks[state.ParseUnit("check module.m")] = true
+		}, `check check.c, sim_thing.two[0]
+check module.m["a"].check.c, module.m["a"].sim_thing.y
 check output.o, sim_thing.base
 data.sim_lookup.d, sim_thing.base
 repetition module.m, sim_thing.base
@@ -145,7 +149,8 @@ repetition sim_thing.n, sim_thing.base`},
 		"a call": {strings.Replace(unitsOfAllKinds, "n = sim_thing.base.size", "n = sim_thing.base.size + 0", 1), nil, `data.sim_lookup.d, sim_thing.base
 repetition module.m["a"].sim_thing.x, sim_thing.base
 values module.m["a"], module.m["a"].sim_thing.y`},
-		"a new module instance": {strings.Replace(unitsOfAllKinds, `toset(["a"])`, `toset(["a", "b"])`, 1), nil, `data.sim_lookup.d, sim_thing.base
+		"a new module instance": {strings.Replace(unitsOfAllKinds, `toset(["a"])`, `toset(["a", "b"])`, 1), nil, `check module.m["b"].check.c, module.m["b"].sim_thing.y
+data.sim_lookup.d, sim_thing.base
 repetition module.m, sim_thing.base
 repetition module.m["b"].sim_thing.x, sim_thing.base
 values module.m["b"], module.m["b"].sim_thing.y`},
@@ -158,12 +163,13 @@ repetition sim_thing.two`},
 		"units that are gone": {without(unitsOfAllKinds, "output \"o\" {\n value = sim_thing.base.label\n precondition {\n  condition = sim_thing.base.size == 1\n  error_message = \"It is not 1.\"\n }\n}\n"), func(l *ledger, _ *engine.PlanRequest) {
 			for _, key := range []string{
 				"sim_thing.two[7]", `module.m["z"].sim_thing.y`, "repetition sim_thing.none", `repetition module.m["z"].sim_thing.x`, "repetition module.none", "output gone", "check check.gone", "check check.c", "check output.o",
-				`check module.m["z"].check.c`, "check sim_thing.base", "check sim_thing.gone", `values module.m["z"]`, `values module.m["a"]`, "values ",
+				`check module.m["z"].check.c`, "check module.m.check.c", "check sim_thing.base", "check sim_thing.gone", `values module.m["z"]`, `values module.m["a"]`, "values ",
 			} {
 				l.marks[state.ParseUnit(key)] = true
 			}
 		}, `check check.c, sim_thing.two[0]
 check check.gone is gone
+check module.m["a"].check.c, module.m["a"].sim_thing.y
 check module.m["z"].check.c is gone
 check output.o is gone
 check sim_thing.gone is gone
@@ -178,6 +184,12 @@ repetition sim_thing.none is gone
 values , sim_thing.two[1]
 values module.m["a"], module.m["a"].sim_thing.y
 values module.m["z"] is gone`},
+		"a check of a module that had one instance": {unitsOfAllKinds, func(l *ledger, _ *engine.PlanRequest) {
+			u := state.ParseUnit("check module.m.check.c")
+			l.marks[u], l.records[u] = true, state.Record{Unit: u, Block: state.CheckBlock(u.Addr)}
+		}, `check module.m.check.c is gone
+check module.m["a"].check.c, module.m["a"].sim_thing.y
+data.sim_lookup.d, sim_thing.base`},
 		"targets": {unitsOfAllKinds, func(l *ledger, r *engine.PlanRequest) {
 			unhashed(l, r)
 			r.Targets = parseAll(t, []string{"sim_thing.base"}, addr.ParseTarget)

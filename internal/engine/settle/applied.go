@@ -67,7 +67,7 @@ func (j *judge) findOther() {
 		j.unwritten[a.String()] = true
 	}
 	for _, c := range j.Plan.Changes {
-		if c.Deposed == addr.Current && c.Action != plan.NoOp && !j.asPlanned(c) {
+		if c.Action != plan.NoOp && !j.asPlanned(c) {
 			note(c.Addr)
 		}
 	}
@@ -80,7 +80,7 @@ func (j *judge) asPlanned(c *plan.Change) bool {
 		return o == nil
 	}
 	want, err := c.After.Unmarked()
-	if err != nil || o == nil || !want.IsWhollyKnown() {
+	if err != nil || o == nil {
 		return false
 	}
 	got, err := o.DecodeUnmarked(want.Type())
@@ -91,7 +91,7 @@ func (j *judge) asPlanned(c *plan.Change) bool {
 func (j *judge) findings(yield func(state.Finding) bool) {
 	for _, c := range j.Plan.Changes {
 		at := plan.Dep{Resource: c.Addr.Abs(), Key: c.Addr.Key}
-		if c.Deposed != addr.Current || c.Action != plan.NoOp || j.altered.Touched(at) {
+		if c.Deposed != addr.Current || j.altered.Touched(at) {
 			continue // it has had a step, or has a mark
 		}
 		u := state.Finding{Unit: state.UnitOf(c.Addr), Block: state.BlockOf(c.Addr.Config()), Reads: plan.Subjects(c.Deps)}
@@ -111,7 +111,7 @@ func (j *judge) findings(yield func(state.Finding) bool) {
 		}
 	}
 	for _, u := range j.Plan.Settling.Units {
-		u.Open = !u.Gone && (j.unwritten[u.Unit.Addr] && u.Unit.Kind == state.InstanceUnit || u.Unit.Kind == state.CheckUnit && j.status[u.Unit.Addr] != state.CheckPass || j.open(u.Reads, u.Unit.Addr))
+		u.Open = !u.Gone && (j.unwritten[u.Unit.Addr] || u.Unit.Kind == state.CheckUnit && j.status[u.Unit.Addr] != state.CheckPass || j.open(u.Reads, u.Unit.Addr))
 		if !yield(u) {
 			return
 		}

@@ -17,11 +17,9 @@ func (f *finder) exists(in addr.ModuleInstance) bool {
 	return len(f.run.ModulesWithin(f.t, in, in.Module())) > 0
 }
 
-// repeated returns the block of a repetition, and the module instance that it is in.
+// repeated returns the block of a repetition, or of the resource of an instance, and the module instance that
+// it is in.
 func repeated(u state.Unit) (state.Block, addr.ModuleInstance, bool) {
-	if u.Kind != state.RepetitionUnit {
-		return state.Block{}, addr.RootInstance, false
-	}
 	t, err := addr.ParseTarget(u.Addr)
 	if err != nil {
 		return state.Block{}, addr.RootInstance, false
@@ -43,7 +41,7 @@ func (f *finder) remains(u state.Unit, recorded bool) bool {
 			return true
 		}
 		in, known := f.run.Find(f.t, a)
-		return !known || in != nil || f.plan.Base.Instance(a) != nil
+		return !known || in != nil
 	case state.RepetitionUnit:
 		b, in, ok := repeated(u)
 		return !ok || f.declared[b] && f.exists(in)
@@ -52,9 +50,6 @@ func (f *finder) remains(u state.Unit, recorded bool) bool {
 	case state.CheckUnit:
 		return f.checkRemains(u, recorded)
 	case state.ValuesUnit:
-		if u.Addr == "" {
-			return true
-		}
 		in, err := addr.ParseModuleInstance(u.Addr)
 		return err != nil || f.exists(in)
 	}
