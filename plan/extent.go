@@ -5,8 +5,8 @@ package plan
 type Extent struct {
 	// Full is why the plan looks at everything all the same; "" if it doesn't.
 	Full string
-	// Objects is the number of instances that the state had, up to state.MostCounted, and Evaluated the number of those and of new
-	// ones that were planned. A plan that looks at everything has none of these numbers.
+	// Objects is the number of instances that the state had, up to state.MostCounted. Evaluated is the number
+	// of instances that were planned. A plan that looks at everything has none of these numbers.
 	Objects, Evaluated int
 	// Rows is the number of rows that were read: of objects, and of records about them.
 	Rows int
