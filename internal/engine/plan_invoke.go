@@ -4,7 +4,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -53,10 +52,10 @@ func invoked(p *planner, t *future.Task, a addr.Instance) *eval.Instance {
 	case in != nil || !known: // the reason was reported
 		return in
 	case !p.run.Declared(a):
-		p.run.Report(notInvoked(a, selection.UndeclaredAction(a, p.req.Config.ActionNames())))
+		p.run.Report(selection.NotInvoked(a, selection.UndeclaredAction(a, p.req.Config.ActionNames())))
 		return nil
 	case p.run.WhyGone(a) == plan.DeleteNoModule:
-		p.run.Report(notInvoked(a, "There is no such instance of the module."))
+		p.run.Report(selection.NotInvoked(a, "There is no such instance of the module."))
 		return nil
 	}
 	instances, _ := p.run.Module(a.Module).Resource(a.Resource).Instances(t)
@@ -64,18 +63,6 @@ func invoked(p *planner, t *future.Task, a addr.Instance) *eval.Instance {
 	for _, in := range instances {
 		have = append(have, in.Addr().String())
 	}
-	switch {
-	case len(have) == 0:
-		p.run.Report(notInvoked(a, "It has no instances: its count is 0, or its for_each is empty."))
-	case a.Key == addr.NoKey:
-		p.run.Report(notInvoked(a, "It has several instances, and each is invoked by its own address, such as -invoke="+diag.Argument(have[0])+". The option can be given more than once."))
-	default:
-		p.run.Report(notInvoked(a, "There is no such instance."+diag.DidYouMean(a.String(), have)))
-	}
+	p.run.Report(selection.NoActionInstance(a, have))
 	return nil
-}
-
-// notInvoked returns an error about an address that the user asks for.
-func notInvoked(a addr.Instance, why string) diag.List {
-	return diag.Errorf("Action cannot be invoked", "-invoke names %s. %s%s", a, why, selection.ShownKey(a))
 }

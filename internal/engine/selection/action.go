@@ -19,3 +19,20 @@ func UndeclaredAction(a addr.Instance, names []string) string {
 	}
 	return text
 }
+
+// NoActionInstance returns an error about an action that -invoke names, and that is none of the instances whose
+// addresses are given.
+func NoActionInstance(a addr.Instance, have []string) diag.List {
+	switch {
+	case len(have) == 0:
+		return NotInvoked(a, "It has no instances: its count is 0, or its for_each is empty.")
+	case a.Key == addr.NoKey:
+		return NotInvoked(a, "It has several instances, and each is invoked by its own address, such as -invoke="+diag.Argument(have[0])+". The option can be given more than once.")
+	}
+	return NotInvoked(a, "There is no such instance."+diag.DidYouMean(a.String(), have))
+}
+
+// NotInvoked returns an error about an action that -invoke names.
+func NotInvoked(a addr.Instance, why string) diag.List {
+	return diag.Errorf("Action cannot be invoked", "-invoke names %s. %s%s", a, why, ShownKey(a))
+}
