@@ -20,8 +20,8 @@ func UndeclaredAction(a addr.Instance, names []string) string {
 	return text
 }
 
-// NoActionInstance returns an error about an action that -invoke names, and that is none of the instances whose
-// addresses are given.
+// NoActionInstance returns an error about an action that -invoke names, and that is none of the instances
+// whose addresses are given.
 func NoActionInstance(a addr.Instance, have []string) diag.List {
 	switch {
 	case len(have) == 0:
