@@ -1,0 +1,66 @@
+package changed
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// TestExtent counts what a plan has evaluated, and the rows of objects and records that it has read.
+func TestExtent(t *testing.T) {
+	l := &ledger{due: []string{"t.b", "t.many[2]"}, records: with([]string{"t.many[2]", "resource.t.many", "t.a"}, []string{"t.user", "resource.t.user", "all t.many"})}
+	p := newPlanning(t, l, root, inner)
+	p.w.src.Found.Objects = 7
+	p.plan()
+	read := state.New()
+	for _, text := range []string{"t.b", "t.many[2]", "t.user"} {
+		read.SetObject(addr.Object{Instance: instance(t, text)}, &state.Object{}, addr.ProviderConfig{})
+	}
+	// Two records are due, one names what is gone, and three objects were read. ephemeral.t.e is evaluated, too.
+	if got, want := *p.w.Extent(read), (plan.Extent{Objects: 7, Evaluated: 4, Rows: 6}); got != want {
+		t.Errorf("got the extent %+v, want %+v", got, want)
+	}
+	p = newPlanning(t, &ledger{incomplete: true}, root, inner)
+	if got, want := *p.w.Extent(read), (plan.Extent{Full: "no full plan has been applied with this scope yet"}); got != want {
+		t.Errorf("got the extent %+v of a plan that became a full one, want %+v", got, want)
+	}
+	var w *Work
+	if got := w.Extent(read); got != nil {
+		t.Errorf("got the extent %+v of a full plan, want none", got)
+	}
+}
+
+// TestEvaluatesValues says of which module instances values were evaluated, and which are new.
+func TestEvaluatesValues(t *testing.T) {
+	none := without(`module.m["y"].t.i`, `module.m["y"].t.j[0]`)
+	x, y := addr.RootInstance.Child("m", addr.StringKey("x")), addr.RootInstance.Child("m", addr.StringKey("y"))
+	for _, c := range []struct {
+		name  string
+		l     ledger
+		fresh []addr.ModuleInstance
+		x, y  bool
+	}{
+		{"nothing", ledger{}, nil, false, false},
+		{"a value of one", ledger{due: []string{`check module.m["x"].output.o`}}, nil, true, false},
+		{"a value of all", ledger{due: []string{"check module.m.output.o"}}, nil, true, true},
+		{"all values of one", ledger{due: []string{`values module.m["y"]`}}, nil, false, true},
+		{"a check block", ledger{due: []string{`check module.m["x"].check.c`}}, nil, false, false},
+		{"a new module instance", ledger{blocks: []string{"module.m"}, records: none}, []addr.ModuleInstance{y}, false, true},
+		{"a full plan", ledger{incomplete: true}, nil, true, true},
+	} {
+		if c.l.records == nil {
+			c.l.records = settled
+		}
+		p := newPlanning(t, &c.l, root, inner)
+		p.plan()
+		if got := p.w.Fresh(); !slices.Equal(got, c.fresh) {
+			t.Errorf("%s: got %v new, want %v", c.name, got, c.fresh)
+		}
+		if gotX, gotY := p.w.EvaluatesValues(p.run.Module(x)), p.w.EvaluatesValues(p.run.Module(y)); gotX != c.x || gotY != c.y {
+			t.Errorf("%s: got values of x evaluated: %v, of y: %v; want %v and %v", c.name, gotX, gotY, c.x, c.y)
+		}
+	}
+}
