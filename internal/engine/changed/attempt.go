@@ -11,20 +11,21 @@ import (
 // attempt is the work as an attempt at the plan has found it.
 type attempt struct {
 	force   []addr.Instance // of the plan
-	levels  map[int]*items
-	current int // the level under way; the ones before it are finished
+	levels  []*items        // nil for those without work
+	current int             // the level under way; the ones before it are finished
 	// due are the instances with work, and regions the blocks of which all instances in a module instance
 	// have.
 	due     map[addr.Instance]bool
 	regions map[blocks.Region]bool
-	fresh   []addr.ModuleInstance // module instances that the state has no units of
-	late    map[addr.Module]map[string][]addr.ModuleInstance
+	fresh   places // that the state has no units of
+	late    map[addr.Module]grouped[string]
 	gone    map[addr.Instance]bool // of the state, that the configuration doesn't declare
 	left    []addr.Instance        // of these, whose readers are to be found
+	unread  []addr.Instance        // of these, whose objects are to be read
 	planned []addr.Instance        // at the current level
 	count   int                    // of all planned instances
 	seen    map[addr.AbsResource]bool
-	stored  map[state.Block][]addr.Instance // units of blocks, once they were looked for
+	units
 }
 
 // items are the work of a level.
@@ -56,35 +57,31 @@ func (at *attempt) has(a addr.Instance, block *blocks.Resource) bool {
 }
 
 func (at *attempt) level(n int) *items {
-	it := at.levels[n]
-	if it == nil {
-		it = &items{map[place]bool{}, map[blocks.Region]bool{}, map[addr.Instance]*state.Record{}}
-		at.levels[n] = it
+	for len(at.levels) <= n {
+		at.levels = append(at.levels, nil)
 	}
-	return it
+	if at.levels[n] == nil {
+		at.levels[n] = &items{map[place]bool{}, map[blocks.Region]bool{}, map[addr.Instance]*state.Record{}}
+	}
+	return at.levels[n]
 }
 
 // next takes the work of the lowest level that has any.
 func (at *attempt) next() (*items, bool) {
-	if len(at.levels) == 0 {
-		return nil, false
-	}
-	first := true
-	for n := range at.levels {
-		if first || n < at.current {
-			at.current, first = n, false
+	for at.current++; at.current < len(at.levels); at.current++ {
+		if it := at.levels[at.current]; it != nil {
+			return it, true
 		}
 	}
-	it := at.levels[at.current]
-	delete(at.levels, at.current)
-	return it, true
+	return nil, false
 }
 
 // begin finds the work that is due.
 func (w *Work) begin() {
 	w.attempt = attempt{
-		force: w.attempt.force, levels: map[int]*items{}, current: -1, due: map[addr.Instance]bool{}, regions: map[blocks.Region]bool{},
-		late: map[addr.Module]map[string][]addr.ModuleInstance{}, gone: map[addr.Instance]bool{}, seen: map[addr.AbsResource]bool{}, stored: map[state.Block][]addr.Instance{},
+		force: w.attempt.force, current: -1, due: map[addr.Instance]bool{}, regions: map[blocks.Region]bool{},
+		fresh: places{}, late: map[addr.Module]grouped[string]{}, gone: map[addr.Instance]bool{}, seen: map[addr.AbsResource]bool{},
+		units: newUnits(w.src.Found.Due),
 	}
 	for _, b := range w.src.Found.Blocks {
 		w.addBlock(b, addr.RootInstance)
@@ -106,20 +103,17 @@ func (w *Work) begin() {
 // addBlock adds a block in the instances of its module that are within one module instance. One that the
 // configuration doesn't have has units, which are gone.
 func (w *Work) addBlock(b state.Block, in addr.ModuleInstance) {
-	if b.Name == "values" {
-		w.addLate(b.Module, b.Name, in)
-		return
-	}
 	n := w.nodes[b]
-	if n == nil {
-		return
-	}
-	if n.cycle == nil {
+	switch {
+	case b.Name == "values":
+		w.addLate(b.Module, b.Name, in)
+	case n == nil:
+	case n.cycle == nil:
 		w.addNode(n, in)
-		return
-	}
-	for _, n := range n.cycle { // there is no order
-		w.addNode(n, addr.RootInstance)
+	default: // there is no order
+		for _, n := range n.cycle {
+			w.addNode(n, addr.RootInstance)
+		}
 	}
 }
 
@@ -131,8 +125,8 @@ func (w *Work) addNode(n *node, in addr.ModuleInstance) {
 			w.attempt.regions[region], w.attempt.level(n.level).regions[region] = true, true
 		}
 	case *blocks.Call:
-		if at := (place{b, in}); b.Child != nil && !w.attempt.level(n.level).calls[at] && w.mayJoin(n) {
-			w.attempt.level(n.level).calls[at] = true
+		if b.Child != nil && w.mayJoin(n) {
+			w.attempt.level(n.level).calls[place{b, in}] = true
 		}
 	case *blocks.Value, *blocks.Check:
 		w.addLate(n.module, n.name, in)
@@ -149,9 +143,9 @@ func (w *Work) mayJoin(n *node) bool {
 
 func (w *Work) addLate(m addr.Module, name string, in addr.ModuleInstance) {
 	if w.attempt.late[m] == nil {
-		w.attempt.late[m] = map[string][]addr.ModuleInstance{}
+		w.attempt.late[m] = grouped[string]{}
 	}
-	w.attempt.late[m][name] = append(w.attempt.late[m][name], in)
+	w.attempt.late[m].add(name, in)
 }
 
 // addUnit adds a unit. rec is nil if it has no valid record.
@@ -189,13 +183,14 @@ func (w *Work) addUnit(u state.Unit, rec *state.Record) {
 // addCheck adds the results of conditions: of a check block, a variable or an output, or of all instances of
 // a resource.
 func (w *Work) addCheck(u state.Unit) {
-	if in, name, ok := SplitValue(u.Addr); ok {
-		w.addLate(in.Module(), name, in)
-		return
-	}
 	t, err := addr.ParseTarget(u.Addr)
-	w.GiveUp(err != nil || t.Resource == nil, unreadable(u))
-	if err == nil && t.Resource != nil {
+	in, name, value := SplitValue(u.Addr)
+	switch {
+	case value:
+		w.addLate(in.Module(), name, in)
+	case err != nil || t.Resource == nil:
+		w.GiveUp(true, unreadable(u))
+	default:
 		w.addBlock(state.BlockOf(addr.ConfigResource{Module: t.Module.Module(), Resource: *t.Resource}), addr.RootInstance)
 	}
 }
@@ -225,7 +220,7 @@ func (w *Work) addInstance(u state.Unit, rec *state.Record) {
 func (w *Work) goes(a addr.Instance) {
 	if !w.attempt.gone[a] {
 		w.attempt.gone[a] = true
-		w.attempt.left = append(w.attempt.left, a)
+		w.attempt.left, w.attempt.unread = append(w.attempt.left, a), append(w.attempt.unread, a)
 	}
 }
 
@@ -245,24 +240,6 @@ func SplitValue(address string) (in addr.ModuleInstance, name string, ok bool) {
 
 // isLate reports whether a check or value of a module instance is to be evaluated.
 func (at *attempt) isLate(m addr.ModuleInstance, name string) bool {
-	for _, in := range at.fresh {
-		if in.Contains(m) {
-			return true
-		}
-	}
 	names := at.late[m.Module()]
-	if at.within(m, names[name]) {
-		return true
-	}
-	return !strings.HasPrefix(name, "check.") && at.within(m, names["values"])
-}
-
-// within reports whether a module instance lies in one of some others. Those without keys stand for all.
-func (at *attempt) within(m addr.ModuleInstance, places []addr.ModuleInstance) bool {
-	for _, in := range places {
-		if in.Contains(m) || in == m.Module().Instance() {
-			return true
-		}
-	}
-	return false
+	return at.fresh.have(m) || names[name].haveOrStandFor(m) || !strings.HasPrefix(name, "check.") && names["values"].haveOrStandFor(m)
 }

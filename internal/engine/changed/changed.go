@@ -8,6 +8,7 @@ package changed
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -37,10 +38,10 @@ type Work struct {
 	cfg    *blocks.Config
 	src    Source
 	nodes  map[state.Block]*node
-	blocks map[blocks.Node][]*node              // the same; a resource and its repetition are two
-	users  func() map[blocks.Node][]blocks.Node // the nodes that refer to each
-	full   string                               // why everything is planned; "" if that is not so
-	rows   int                                  // of records that were read
+	blocks map[blocks.Node][]*node // the same; a resource and its repetition are two
+	uses   func() *uses
+	full   string // why everything is planned; "" if that is not so
+	rows   int    // of records that were read
 
 	mu      sync.Mutex
 	attempt attempt
@@ -59,7 +60,7 @@ type node struct {
 // be planned in any case.
 func New(cfg *blocks.Config, components []blockhash.Component, src Source, force []addr.Instance) (*Work, state.Part) {
 	w := &Work{cfg: cfg, src: src, nodes: map[state.Block]*node{}, blocks: map[blocks.Node][]*node{}, full: unsuited(cfg, src.Found)}
-	w.users, w.rows = sync.OnceValue(w.referred), len(src.Found.Due)
+	w.uses, w.rows = sync.OnceValue(func() *uses { return usesOf(cfg) }), len(src.Found.Due)
 	w.src.Records = func(ctx context.Context, q state.RecordQuery) ([]state.Record, error) {
 		out, err := src.Records(ctx, q)
 		w.rows += len(out)
@@ -70,9 +71,8 @@ func New(cfg *blocks.Config, components []blockhash.Component, src Source, force
 		for _, u := range c.Units {
 			n := &node{block: u.Block, module: u.Module, name: u.Name, level: c.Level}
 			w.nodes[state.Block{Module: u.Module, Name: u.Name}] = n
-			for _, part := range w.blocks[u.Block] { // the repetition of a resource is worked on with it
-				part.level = max(part.level, n.level)
-				n.level = part.level
+			for _, part := range w.blocks[u.Block] { // the repetition of a resource comes before it, and is worked on with it
+				part.level = n.level
 			}
 			w.blocks[u.Block] = append(w.blocks[u.Block], n)
 			all = append(all, n)
@@ -187,31 +187,31 @@ func (w *Work) Extent(read *state.State) *plan.Extent {
 func (w *Work) Evaluated() int { return w.attempt.count }
 
 // lates returns the modules with checks, outputs and other values to be evaluated when all instances are
-// planned.
-func (w *Work) lates() []addr.Module {
-	var out []addr.Module
+// planned, in the order of their addresses.
+func (w *Work) lates() (out []addr.Module) {
+	fresh := map[addr.Module]bool{} // modules with new instances
+	for in := range w.attempt.fresh {
+		fresh[in.Module()] = true
+	}
+	byName := map[string]addr.Module{}
 	for path := range w.attempt.late {
-		out = append(out, path)
+		byName[path.String()] = path
 	}
 	for _, m := range w.cfg.SortedModules() {
-		path := m.Config.Path
-		if slices.ContainsFunc(w.attempt.fresh, func(in addr.ModuleInstance) bool { return below(path, in.Module()) }) && !slices.Contains(out, path) {
-			out = append(out, path)
+		if path := m.Config.Path; below(path, fresh) {
+			byName[path.String()] = path
 		}
 	}
-	slices.SortFunc(out, func(a, b addr.Module) int {
-		if a.String() < b.String() {
-			return -1
-		}
-		return 1
-	})
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		out = append(out, byName[name])
+	}
 	return out
 }
 
-// below reports whether a module is another one, or is called by it or by one below it.
-func below(m, outer addr.Module) bool {
+// below reports whether a module is one of some others, or is called by one or by another one below it.
+func below(m addr.Module, outer map[addr.Module]bool) bool {
 	for ; ; m, _ = m.Parent() {
-		if m == outer {
+		if outer[m] {
 			return true
 		}
 		if m.IsRoot() {
@@ -228,17 +228,22 @@ func (w *Work) suffices(read *state.State) {
 // subjects returns the objects that a record says a unit was evaluated from. It leaves out all else.
 func subjects(keys []string) (out []state.Subject) {
 	for _, key := range keys {
-		kind, rest, spaced := strings.Cut(key, " ")
+		resource, all := strings.CutPrefix(key, "all ")
+		if !all {
+			if kind, _, spaced := strings.Cut(key, " "); !spaced || strings.Contains(kind, "[") {
+				out = append(out, state.Subject{Kind: state.OneInstance, Addr: key})
+			}
+			continue
+		}
+		block, everywhere := strings.CutSuffix(resource, " everywhere")
+		named, in, within := strings.Cut(resource, " within ")
 		switch {
-		case kind == "all" && strings.HasSuffix(rest, " everywhere"):
-			out = append(out, state.Subject{Kind: state.AllWithin, Addr: strings.TrimSuffix(rest, " everywhere")})
-		case kind == "all" && strings.Contains(rest, " within "):
-			block, in, _ := strings.Cut(rest, " within ")
-			out = append(out, state.Subject{Kind: state.AllWithin, Addr: block, Within: in})
-		case kind == "all":
-			out = append(out, state.Subject{Kind: state.AllInstances, Addr: rest})
-		case !spaced || strings.Contains(kind, "["):
-			out = append(out, state.Subject{Kind: state.OneInstance, Addr: key})
+		case everywhere:
+			out = append(out, state.Subject{Kind: state.AllWithin, Addr: block})
+		case within && !strings.Contains(named, "["): // a key may have anything in it, but a block has none
+			out = append(out, state.Subject{Kind: state.AllWithin, Addr: named, Within: in})
+		default:
+			out = append(out, state.Subject{Kind: state.AllInstances, Addr: resource})
 		}
 	}
 	return out

@@ -174,6 +174,9 @@ func TestFirstPart(t *testing.T) {
 	if got, want := keys(p), ""; got != want || p.w.Full() != "there are import blocks" || p.w.Partial() {
 		t.Errorf("got %q read first as %q, want all as there are import blocks", got, p.w.Full())
 	}
+	if p = newPlanning(t, l, root+"resource \"t\" \"mine\" {\n  lifecycle { ephemeral_attributes = [made] }\n}\n", inner); p.w.Full() != "which objects have values that are made of computed ones which are not stored takes all objects to find out" {
+		t.Errorf("got a full plan as %q, want one as there are computed values", p.w.Full())
+	}
 	if p = newPlanning(t, l, root+"moved {\n  from = t.z\n  to = t.a\n}\n", inner); len(p.first.Targets) != 1 {
 		t.Errorf("got the targets %v, want the former address", p.first.Targets)
 	}
@@ -225,8 +228,11 @@ func TestNested(t *testing.T) {
 
 // TestReadsOfReaders reads the objects of readers that are found later.
 func TestReadsOfReaders(t *testing.T) {
-	p := newPlanning(t, &ledger{due: []string{"t.a"}, altered: []string{"t.a"}, records: settled}, root, inner)
+	p := newPlanning(t, &ledger{due: []string{"t.a"}, altered: []string{"t.a"}, records: settled, stored: []string{"t.b"}}, root, inner)
 	p.plan()
+	if !slices.Contains(p.loaded, "t.b") {
+		t.Errorf("got %q loaded, want also the reader that was read", p.loaded)
+	}
 	if !slices.Contains(p.read, "t.b") || !slices.Contains(p.read, "t.many[1]") {
 		t.Errorf("got %q read, want also the readers of the altered object", p.read)
 	}
@@ -295,6 +301,7 @@ func TestSubjects(t *testing.T) {
 	for key, want := range map[string]state.Subject{
 		"t.a":                            {Kind: state.OneInstance, Addr: "t.a"},
 		`t.a["x y within z everywhere"]`: {Kind: state.OneInstance, Addr: `t.a["x y within z everywhere"]`},
+		`all module.m["a within b"].t.a`: {Kind: state.AllInstances, Addr: `module.m["a within b"].t.a`},
 		"all t.a":                        {Kind: state.AllInstances, Addr: "t.a"},
 		"all module.m.t.a everywhere":    {Kind: state.AllWithin, Addr: "module.m.t.a"},
 		"all t.a within module.m[\"x\"]": {Kind: state.AllWithin, Addr: "t.a", Within: `module.m["x"]`},

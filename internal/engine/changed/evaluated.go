@@ -1,6 +1,7 @@
 package changed
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,8 +13,10 @@ import (
 // Found returns everything that is due.
 func (w *Work) Found() *state.Changed { return w.src.Found }
 
-// Fresh returns the module instances without units in the state, as far as the plan has found them.
-func (w *Work) Fresh() []addr.ModuleInstance { return w.attempt.fresh }
+// Fresh returns the module instances without units in the state, as far as the plan has found them, in order.
+func (w *Work) Fresh() []addr.ModuleInstance {
+	return slices.SortedFunc(maps.Keys(w.attempt.fresh), addr.ModuleInstance.Compare)
+}
 
 // Late returns the modules with values that were evaluated when all instances were planned.
 func (w *Work) Late() []addr.Module { return w.lates() }
@@ -23,12 +26,11 @@ func (w *Work) EvaluatesValues(m *eval.Module) bool {
 	if !w.Partial() {
 		return true
 	}
-	at, path := &w.attempt, m.Addr.Module()
-	if slices.ContainsFunc(at.fresh, func(in addr.ModuleInstance) bool { return in.Contains(m.Addr) }) {
+	if w.attempt.fresh.have(m.Addr) {
 		return true
 	}
-	for name, places := range at.late[path] {
-		if !strings.HasPrefix(name, "check.") && at.within(m.Addr, places) {
+	for name, in := range w.attempt.late[m.Addr.Module()] {
+		if !strings.HasPrefix(name, "check.") && in.haveOrStandFor(m.Addr) {
 			return true
 		}
 	}

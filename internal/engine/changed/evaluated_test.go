@@ -41,15 +41,16 @@ func TestEvaluatesValues(t *testing.T) {
 		name  string
 		l     ledger
 		fresh []addr.ModuleInstance
+		late  []string
 		x, y  bool
 	}{
-		{"nothing", ledger{}, nil, false, false},
-		{"a value of one", ledger{due: []string{`check module.m["x"].output.o`}}, nil, true, false},
-		{"a value of all", ledger{due: []string{"check module.m.output.o"}}, nil, true, true},
-		{"all values of one", ledger{due: []string{`values module.m["y"]`}}, nil, false, true},
-		{"a check block", ledger{due: []string{`check module.m["x"].check.c`}}, nil, false, false},
-		{"a new module instance", ledger{blocks: []string{"module.m"}, records: none}, []addr.ModuleInstance{y}, false, true},
-		{"a full plan", ledger{incomplete: true}, nil, true, true},
+		{"nothing", ledger{}, nil, nil, false, false},
+		{"a value of one", ledger{due: []string{`check module.m["x"].output.o`}}, nil, []string{"module.m"}, true, false},
+		{"a value of all", ledger{due: []string{"check module.m.output.o", "output o"}}, nil, []string{"", "module.m"}, true, true},
+		{"all values of one", ledger{due: []string{`values module.m["y"]`}}, nil, []string{"module.m"}, false, true},
+		{"a check block", ledger{due: []string{`check module.m["x"].check.c`}}, nil, []string{"module.m"}, false, false},
+		{"a new module instance", ledger{blocks: []string{"module.m"}, records: none}, []addr.ModuleInstance{y}, []string{"", "module.m"}, false, true},
+		{"a full plan", ledger{incomplete: true}, nil, nil, true, true},
 	} {
 		if c.l.records == nil {
 			c.l.records = settled
@@ -58,6 +59,13 @@ func TestEvaluatesValues(t *testing.T) {
 		p.plan()
 		if got := p.w.Fresh(); !slices.Equal(got, c.fresh) {
 			t.Errorf("%s: got %v new, want %v", c.name, got, c.fresh)
+		}
+		var late []string
+		for _, m := range p.w.Late() {
+			late = append(late, m.String())
+		}
+		if !slices.Equal(late, c.late) {
+			t.Errorf("%s: got values of %q, want %q", c.name, late, c.late)
 		}
 		if gotX, gotY := p.w.EvaluatesValues(p.run.Module(x)), p.w.EvaluatesValues(p.run.Module(y)); gotX != c.x || gotY != c.y {
 			t.Errorf("%s: got values of x evaluated: %v, of y: %v; want %v and %v", c.name, gotX, gotY, c.x, c.y)

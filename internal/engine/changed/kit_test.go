@@ -52,7 +52,7 @@ type ledger struct {
 
 // planning is a plan for the work that a ledger has.
 type planning struct {
-	t       *testing.T
+	t       testing.TB
 	l       *ledger
 	w       *Work
 	first   state.Part
@@ -65,6 +65,7 @@ type planning struct {
 	ok      bool
 
 	asked     int      // for records
+	loaded    []string // objects
 	resources []string // that were queued
 }
 
@@ -110,6 +111,10 @@ func (p *planning) fetch(_ context.Context, part state.Part, keep func(addr.Inst
 func (p *planning) Load(found *state.State) {
 	if found == nil {
 		p.t.Error("got no state to load, want the objects that were read")
+		return
+	}
+	for a := range found.AllInstances() {
+		p.loaded = append(p.loaded, a.String())
 	}
 }
 
@@ -146,7 +151,7 @@ func (p *planning) Wait() bool {
 // Altered implements Planner.
 func (p *planning) Altered(a addr.Instance) bool { return slices.Contains(p.l.altered, a.String()) }
 
-func instance(t *testing.T, text string) addr.Instance {
+func instance(t testing.TB, text string) addr.Instance {
 	t.Helper()
 	a, err := addr.ParseInstance(text)
 	if err != nil {
@@ -155,13 +160,13 @@ func instance(t *testing.T, text string) addr.Instance {
 	return a
 }
 
-func compile(t *testing.T, main, module string) (*blocks.Config, *blockhash.Set) {
+func compile(t testing.TB, main, module string) (*blocks.Config, *blockhash.Set) {
 	t.Helper()
 	tree, diags := (&config.Loader{FS: fstest.MapFS{"main.tf": {Data: []byte(main)}, "m/main.tf": {Data: []byte(module)}, "m/n/main.tf": {Data: []byte("resource \"t\" \"k\" {}\n")}}}).Load(".")
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	cfg, diags := blocks.Compile(tree, blockstest.Schemas{"name": {Type: cty.DynamicPseudoType, Optional: true}})
+	cfg, diags := blocks.Compile(tree, blockstest.Schemas{"made": {Type: cty.String, Computed: true}, "name": {Type: cty.DynamicPseudoType, Optional: true}})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -173,7 +178,7 @@ func compile(t *testing.T, main, module string) (*blocks.Config, *blockhash.Set)
 }
 
 // newPlanning returns a plan that has not been made yet.
-func newPlanning(t *testing.T, l *ledger, main, module string) *planning {
+func newPlanning(t testing.TB, l *ledger, main, module string) *planning {
 	t.Helper()
 	cfg, set := compile(t, main, module)
 	p := &planning{t: t, l: l}

@@ -42,7 +42,7 @@ func (w *Work) Plan(ctx context.Context, run *eval.Run, pool *future.Pool, p Pla
 	if err != nil {
 		run.Report(diag.Errorf("Error reading the state", "%s", diag.Sentence(err)))
 	}
-	if !ok || err != nil || w.full != "" {
+	if !ok || err != nil {
 		return nil, false
 	}
 	for _, path := range w.lates() {
@@ -120,7 +120,7 @@ func (s *session) work(it *items) (bool, error) {
 	}
 	resources := map[addr.AbsResource]*eval.Resource{}
 	need, err := s.collect(it, resources)
-	if err != nil || s.full != "" || s.run.Diags.HasErrors() {
+	if err != nil || s.run.Diags.HasErrors() {
 		return false, err
 	}
 	if err := s.load(need); err != nil {
@@ -133,14 +133,15 @@ func (s *session) work(it *items) (bool, error) {
 	if !s.planner.Wait() {
 		return false, nil
 	}
-	return s.full == "", s.follow()
+	return true, s.follow()
 }
 
 // load reads objects, and those that are gone.
 func (s *session) load(need []state.Subject) error {
-	for a := range s.attempt.gone {
+	for _, a := range s.attempt.unread {
 		need = append(need, state.InstanceSubject(a))
 	}
+	s.attempt.unread = nil
 	found, err := s.Part.Read(s.ctx, need)
 	if err == nil {
 		s.planner.Load(found)
@@ -151,6 +152,7 @@ func (s *session) load(need []state.Subject) error {
 // collect finds the resources with work, and returns the subjects to be read for them. Units that are not
 // declared are gone.
 func (s *session) collect(it *items, resources map[addr.AbsResource]*eval.Resource) (need []state.Subject, err error) {
+	compared := grouped[addr.ConfigResource]{} // where stored units may be gone
 	for region := range it.regions {
 		block := addr.ConfigResource{Module: region.Block.Module.Config.Path, Resource: region.Block.Config.Addr}
 		for _, m := range s.run.ModulesWithin(s.t, region.In, block.Module) {
@@ -160,18 +162,20 @@ func (s *session) collect(it *items, resources map[addr.AbsResource]*eval.Resour
 				need = append(need, state.Subject{Kind: state.AllInstances, Addr: r.Addr().String()})
 			}
 		}
-		if block.Resource.Mode.Fleeting() || slices.ContainsFunc(s.attempt.fresh, func(m addr.ModuleInstance) bool { return m.Contains(region.In) }) {
-			continue
+		if !block.Resource.Mode.Fleeting() {
+			compared.add(block, region.In)
 		}
-		units, err := s.units(state.BlockOf(block))
+	}
+	for block, in := range compared {
+		units, err := s.unitsOf(state.BlockOf(block))
 		if err != nil {
 			return nil, err
 		}
 		for _, a := range units {
-			if !region.In.Contains(a.Module) {
+			if !in.have(a.Module) {
 				continue
 			}
-			if in, known := s.run.Find(s.t, a); known && in == nil {
+			if found, known := s.run.Find(s.t, a); known && found == nil {
 				s.goes(a)
 			}
 		}
@@ -196,142 +200,6 @@ func (s *session) collect(it *items, resources map[addr.AbsResource]*eval.Resour
 		}
 	}
 	return need, nil
-}
-
-// units returns the instances of a block that the state has, or that are due.
-func (s *session) units(b state.Block) ([]addr.Instance, error) {
-	if got, known := s.attempt.stored[b]; known {
-		return got, nil
-	}
-	records, err := s.src.Records(s.ctx, state.RecordQuery{Blocks: []state.Block{b}})
-	if err != nil {
-		return nil, err
-	}
-	var out []addr.Instance
-	add := func(u state.Unit) {
-		if a, err := addr.ParseInstance(u.Addr); u.Kind == state.InstanceUnit && err == nil && state.BlockOf(a.Config()) == b {
-			out = append(out, a)
-		}
-	}
-	for _, r := range records {
-		add(r.Unit)
-	}
-	for _, d := range s.src.Found.Due {
-		if d.Record == nil {
-			add(d.Unit)
-		}
-	}
-	s.attempt.stored[b] = out
-	return out, nil
-}
-
-// expand compares the instances of a called module with those that the state has units of. All in a new one
-// has work, and all in one that is gone is gone. So have the blocks that refer to the outputs:
-// these may be made of nothing that is stored.
-func (s *session) expand(at place) error {
-	s.addUsers(at.call.Child)
-	below := resourcesBelow(at.call.Child)
-	stored := map[addr.ModuleInstance][]addr.Instance{}
-	depth := len(at.call.Module.Config.Path.Calls())
-	for _, b := range below {
-		units, err := s.units(b)
-		if err != nil {
-			return err
-		}
-		for _, a := range units {
-			child := a.Module.Path()[depth]
-			stored[child] = append(stored[child], a)
-		}
-	}
-	for _, m := range s.run.ModulesWithin(s.t, at.in, at.call.Module.Config.Path) {
-		c := m.Call(at.call.Config.Name)
-		for _, child := range c.Children(s.t, nil) {
-			if stored[child.Addr] == nil {
-				s.attempt.fresh = append(s.attempt.fresh, child.Addr)
-				for _, b := range below {
-					s.addBlock(b, child.Addr)
-				}
-			}
-		}
-		for child, units := range stored {
-			if outer, _, key := child.Parent(); outer == m.Addr && c.Lacks(s.t, key) {
-				for _, a := range units {
-					s.goes(a)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// resourcesBelow returns the resource blocks of a module and of those that it calls.
-func resourcesBelow(m *blocks.Module) (out []state.Block) {
-	for _, r := range m.Resources {
-		out = append(out, state.BlockOf(addr.ConfigResource{Module: m.Config.Path, Resource: r.Config.Addr}))
-	}
-	for _, c := range m.Calls {
-		if c.Child != nil {
-			out = append(out, resourcesBelow(c.Child)...)
-		}
-	}
-	return out
-}
-
-// addUsers adds the blocks that refer to the outputs of a module, directly or through others.
-func (w *Work) addUsers(m *blocks.Module) {
-	users, seen := w.users(), map[blocks.Node]bool{}
-	var queue []blocks.Node
-	push := func(n blocks.Node) {
-		if !seen[n] {
-			seen[n] = true
-			queue = append(queue, n)
-		}
-	}
-	for n := range users {
-		v, is := n.(*blocks.Value)
-		if of, _ := blocks.Grouped(n); of == m || is && v.Module == m && v.Output != nil {
-			for _, user := range users[n] {
-				push(user)
-			}
-		}
-	}
-	for len(queue) > 0 {
-		n := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		for _, node := range w.blocks[n] {
-			w.addBlock(state.Block{Module: node.module, Name: node.name}, addr.RootInstance)
-		}
-		switch b := n.(type) {
-		case *blocks.Resource:
-			if b.Config.Addr.Mode != addr.Ephemeral { // else it is evaluated by those that refer to it
-				continue
-			}
-		case *blocks.Call, *blocks.Check:
-			continue
-		}
-		for _, user := range users[n] {
-			push(user)
-		}
-	}
-}
-
-// referred returns the nodes that refer to each node.
-func (w *Work) referred() map[blocks.Node][]blocks.Node {
-	users, groups := map[blocks.Node][]blocks.Node{}, map[blocks.Node]bool{}
-	var add func(n blocks.Node)
-	add = func(n blocks.Node) {
-		for e := range blocks.Edges(n) {
-			users[e.To] = append(users[e.To], n)
-			if of, _ := blocks.Grouped(e.To); of != nil && !groups[e.To] {
-				groups[e.To] = true
-				add(e.To)
-			}
-		}
-	}
-	for n := range w.cfg.EachBlock {
-		add(n)
-	}
-	return users
 }
 
 // follow adds the readers of altered objects.
