@@ -208,6 +208,9 @@ func TestReadsGone(t *testing.T) {
 	if !slices.Contains(p.read, `module.m["z"].t.i`) {
 		t.Errorf("got %q read, want also the object that is gone", p.read)
 	}
+	if got := p.w.attempt.unread; len(got) > 0 {
+		t.Errorf("got %v to be read, want none that was not read", got)
+	}
 }
 
 // TestNested finds the instances in modules that a new module instance calls, and those that are gone.
@@ -291,8 +294,8 @@ output "o" {
 // TestErrors ends a plan when the instances of a resource are not known.
 func TestErrors(t *testing.T) {
 	p := newPlanning(t, &ledger{due: []string{"t.bad[0]"}, records: settled}, root+"locals { five = 5 }\nresource \"t\" \"bad\" { count = [1][local.five] }\n", inner)
-	if p.plan(); p.ok || !p.run.Diags.HasErrors() || len(p.planned) > 0 {
-		t.Errorf("got %v planned, ok=%v and %v, want nothing but an error", p.planned, p.ok, p.run.Diags.List())
+	if p.plan(); p.ok || !p.run.Diags.HasErrors() || len(p.planned)+len(p.w.attempt.gone) > 0 {
+		t.Errorf("got %v planned, %v gone, ok=%v and %v, want nothing but an error", p.planned, p.w.attempt.gone, p.ok, p.run.Diags.List())
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 // chained has a module whose values go through others, and one whose instances are made of them.
@@ -56,6 +57,34 @@ func TestUses(t *testing.T) {
 	}
 }
 
+// TestUsesOfNoOutputs evaluates what refers to the instances of a module that has no outputs.
+func TestUsesOfNoOutputs(t *testing.T) {
+	main := "module \"bare\" {\n  source   = \"./m/n\"\n  for_each = { x = 1 }\n}\nresource \"t\" \"counts\" { name = length(module.bare) }\n"
+	l := &ledger{due: []string{"repetition module.bare"}, records: [][]string{{`module.bare["x"].t.k`, "module.bare.resource.t.k"}}}
+	p := newPlanning(t, l, main, inner)
+	p.plan()
+	if got, want := p.outcome(), "/ t.counts / gone t.counts"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestUnitsOf finds each instance of a block once, and nothing else that records name with the block.
+func TestUnitsOf(t *testing.T) {
+	l := &ledger{due: []string{"t.many[0]", "t.many[7]"}, records: with([]string{"check t.many", "resource.t.many"}, []string{"t.other", "resource.t.many"})}
+	p := newPlanning(t, l, root, inner)
+	p.w.begin()
+	s := &session{Work: p.w, ctx: t.Context()}
+	units, err := s.unitsOf(state.ParseBlock("resource.t.many"))
+	var got []string
+	for _, a := range units {
+		got = append(got, a.String())
+	}
+	slices.Sort(got)
+	if want := []string{"t.many[0]", "t.many[1]", "t.many[7]"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q and %v, want %q", got, err, want)
+	}
+}
+
 // TestCallWithoutModule leaves out a call whose module could not be loaded.
 func TestCallWithoutModule(t *testing.T) {
 	p := newPlanning(t, &ledger{}, root, inner)
@@ -93,6 +122,9 @@ func TestUsesOfGroups(t *testing.T) {
 		}
 		cfg, _ := compile(t, main, module)
 		u := usesOf(cfg)
+		if got := u.outputs[nil]; len(got) > 0 {
+			t.Errorf("got %d users of the outputs of no module, want none", len(got))
+		}
 		for _, users := range u.of {
 			count += len(users)
 		}
