@@ -95,11 +95,11 @@ type Assertion struct {
 // Difference is two values that were expected to be equal. Neither has marks, or is unknown anywhere.
 type Difference struct{ Left, Right cty.Value }
 
-// Once is the Extra of a diagnostic about something that no later command reports. It is shown in full, and
-// never merged.
+// Once is the Extra of a diagnostic that nothing else stands for: no later command has another one, or it is
+// about one option of several. It is shown in full, and never merged.
 type Once struct{}
 
-// Once returns the diagnostics as ones about something that no later command reports.
+// Once returns the diagnostics as ones that nothing else stands for.
 func (l List) Once() List {
 	for i := range l {
 		l[i].Extra = Once{}

@@ -25,22 +25,6 @@ const (
 	DeferredPrereq DeferralReason = "deferred_prereq"
 )
 
-// Text returns the reason as a clause about the object, such as "its provider cannot be configured yet".
-func (r DeferralReason) Text() string {
-	switch r {
-	case DeferredCountUnknown:
-		return "its instances are known only after an apply"
-	case DeferredProviderConfig:
-		return "its provider cannot be configured yet"
-	case DeferredAbsent:
-		return "something that has to exist first does not exist yet"
-	case DeferredConfigUnknown:
-		return "its provider needs to know more of its configuration"
-	default:
-		return "something that it depends on, or that depends on it, is deferred"
-	}
-}
-
 // Deferral is something that a plan leaves to a later one.
 type Deferral struct {
 	// Change is the change as far as it is known. Its address has addr.AnyKey where the keys are unknown.
@@ -50,6 +34,26 @@ type Deferral struct {
 	// WaitsFor are the objects that have to change, or to be planned, before this can be planned, in the
 	// order of their addresses; none if that is not known.
 	WaitsFor []Dep
+}
+
+// Why returns the reason as a clause about the object, such as "its provider cannot be configured yet".
+func (d *Deferral) Why() string {
+	switch c := d.Change; {
+	case d.Reason == DeferredCountUnknown:
+		return "its instances are known only after an apply"
+	case d.Reason == DeferredProviderConfig:
+		return "its provider cannot be configured yet"
+	case d.Reason == DeferredAbsent:
+		return "something that has to exist first does not exist yet"
+	case d.Reason == DeferredConfigUnknown:
+		return "its provider needs to know more of its configuration"
+	case c.Action == Delete || c.Action.IsReplace():
+		return "something else that is deferred may need it"
+	case slices.ContainsFunc(c.Withheld, func(w Withheld) bool { return w.Computed }):
+		return "what takes a value that it makes is deferred"
+	default:
+		return "it depends on something that is deferred"
+	}
 }
 
 // Awaited returns the addresses of the objects that d waits for, none if they are not known.

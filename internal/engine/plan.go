@@ -145,7 +145,7 @@ func (p *planner) makePlan() (again bool) {
 		return true
 	}
 	planActions(p)
-	if p.restrict.extend() || p.deferral.again && !p.run.Diags.HasErrors() {
+	if p.restrict.extend() || !p.run.Diags.HasErrors() && p.deferral.putOffTriggers() {
 		return true
 	}
 	p.imports.check()

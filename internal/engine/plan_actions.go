@@ -65,7 +65,7 @@ func planTriggers(p *planner, t *future.Task, in *eval.Instance, c *plan.Change)
 		}
 		of := plan.Invocation{Trigger: &plan.ActionTrigger{Resource: in.Addr(), Block: tr.Index, OnFailure: plan.FailurePolicy(tr.Config.OnFailure)}}
 		tr.PrepareCondition(t)
-		if of.Deps = tr.ConditionDeps(t); p.deferral.triggerWaits(&of, p.deferral.set.Touched(of.Deps)) {
+		if of.Deps = tr.ConditionDeps(t); p.deferral.triggerWaits(&of, of.Deps, p.deferral.set.Touched(of.Deps)) {
 			continue
 		}
 		verdict, made, diags := tr.Condition(t, closed(p, "the condition of a trigger of "+in.Addr().String(), computed.ThisRun), self)
@@ -87,7 +87,7 @@ func planTrigger(p *planner, t *future.Task, in *eval.Instance, tr eval.ActionTr
 		p.run.Report(diags)
 		if action == nil {
 			if len(diags) == 0 && p.req.AllowDeferral {
-				p.deferral.withTrigger(&of, later{plan.DeferredPrereq, p.deferral.unsettled(tr.ActionRepetitionDeps(t, position))})
+				p.deferral.triggers.Wait(of.Trigger, p.deferral.unsettled(tr.ActionRepetitionDeps(t, position)))
 			}
 			continue
 		}
@@ -120,7 +120,7 @@ func planInvocation(p *planner, t *future.Task, action *eval.Instance, inv *plan
 		return false // the reason was reported where it arose
 	}
 	direct, fleeting := p.deferral.waits(t, action)
-	if p.deferral.triggerWaits(inv, append(direct, fleeting...)) {
+	if p.deferral.triggerWaits(inv, deps, append(direct, fleeting...)) {
 		return false
 	}
 	inv.Action, inv.Deps = action.Addr(), slices.Concat(inv.Deps, deps)
@@ -130,7 +130,7 @@ func planInvocation(p *planner, t *future.Task, action *eval.Instance, inv *plan
 		po := action.Provider(t)
 		defer func() {
 			if why := p.deferral.answered(t, s, &op, po, deps); !ok && why != nil {
-				p.deferral.withTrigger(inv, later{plan.DeferredPrereq, why.waits})
+				p.deferral.triggers.Wait(inv.Trigger, why.waits)
 			}
 		}()
 		if po == nil || !op.Use(s.Provider(t, po, action.Addr()), po.Addr) {

@@ -27,7 +27,8 @@ type deferrer struct {
 	*walk
 	planner  *planner
 	set      deferral.Set
-	again    bool // another attempt must be made; protected by planner.mu
+	triggers deferral.Triggers
+	planned  []*eval.Instance // that might have been deferred; protected by planner.mu
 	attempts *attempts
 }
 
@@ -54,6 +55,9 @@ func (de *deferrer) waits(t *future.Task, in *eval.Instance) (direct, fleeting [
 	if !de.planner.req.AllowDeferral || de.planner.req.Mode == plan.RefreshOnly {
 		return nil, nil
 	}
+	de.planner.mu.Lock()
+	de.planned = append(de.planned, in)
+	de.planner.mu.Unlock()
 	direct, behind := eval.Reach(t, in)
 	direct, fleeting = de.set.Touched(direct), de.set.Touched(behind)
 	for _, d := range behind {
@@ -113,28 +117,31 @@ func (de *deferrer) answered(t *future.Task, s *ephemeral.Session, op *objectOp,
 	return nil
 }
 
-// withTrigger has another attempt defer the change that triggers an action which must wait: the action would
-// never be invoked otherwise.
-func (de *deferrer) withTrigger(inv *plan.Invocation, why later) {
-	p := de.planner
-	if inv.Trigger == nil {
-		return // the action is named by -invoke: the error is about it
+// triggerWaits has a change wait for the given objects if the action that it triggers, which has the
+// dependencies deps, does. It returns false if there are none.
+func (de *deferrer) triggerWaits(inv *plan.Invocation, deps, on []plan.Dep) bool {
+	if len(on) == 0 {
+		de.triggers.Need(inv.Trigger, deps)
+		return false
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if c := p.changes[addr.Object{Instance: inv.Trigger.Resource}]; c != nil {
-		de.attempts.seeds[c.Addr] = &plan.Deferral{Change: c, Reason: why.reason, WaitsFor: why.waits}
-		de.again = true
-	}
+	de.triggers.Wait(inv.Trigger, on)
+	return true
 }
 
-// triggerWaits has a change wait for the given objects if the action that it triggers does. It returns false
-// if there are none.
-func (de *deferrer) triggerWaits(inv *plan.Invocation, on []plan.Dep) bool {
-	if len(on) > 0 {
-		de.withTrigger(inv, later{plan.DeferredPrereq, on})
-	}
-	return len(on) > 0
+// putOffTriggers has another attempt defer the changes whose actions must wait. It returns true if there are
+// any.
+func (de *deferrer) putOffTriggers() (again bool) {
+	return de.triggers.Defer(de.planner.changes, de.attempts.seeds, func() map[addr.Instance][]plan.Dep {
+		planned := make(map[addr.Instance][]plan.Dep, len(de.planned))
+		for _, in := range de.planned {
+			direct, behind := eval.Reach(&future.Task{}, in)
+			if de.planner.prior.Object(addr.Object{Instance: in.Addr()}) == nil { // one that exists may stay as it is
+				direct = append(direct, behind...)
+			}
+			planned[in.Addr()] = direct
+		}
+		return planned
+	})
 }
 
 // add defers a change.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -53,7 +54,7 @@ func (re *restriction) extend() (again bool) {
 	if len(found) == 0 {
 		return false
 	}
-	var others selection.Dependents
+	var others deferral.Dependents
 	for _, in := range re.kept {
 		others.Add(in.Addr(), slices.Concat(in.deps, eval.NeededToAct(&future.Task{}, in.Instance)))
 	}

@@ -72,7 +72,7 @@ func deferredHappens(e *Explainer, out *Answer, s subject, deferrals []*plan.Def
 // is known.
 func whyDeferred(e *Explainer, d *plan.Deferral) []Point {
 	b := e.block(d.Change.Addr)
-	why := Point{Kind: string(d.Reason), Text: d.Reason.Text()}
+	why := Point{Kind: string(d.Reason), Text: d.Why()}
 	if d.Reason == plan.DeferredCountUnknown && b != nil && b.Repeat.Repeated() && d.Change.Addr.Key == addr.AnyKey {
 		why.Text = b.Repeat.Argument() + " is known only after an apply, and so are its instances"
 		why.Place, why.Chain = placeOf(b.Repeat.Expr().Range()), firstChain(b, blocks.ForRepetition)

@@ -56,12 +56,15 @@ func TestDeferred(t *testing.T) {
 	}
 	moved := change(at("pair", addr.IntKey(1)), plan.NoOp)
 	moved.PrevAddr = at("single", addr.NoKey)
+	maker := change(at("maker", addr.NoKey), plan.Create)
+	maker.Withheld = []plan.Withheld{{Computed: true}}
 	e := New(cfg, &plan.Plan{
 		Changes: []*plan.Change{
 			change(at("producer", addr.NoKey), plan.Create), change(at("pair", addr.IntKey(0)), plan.Create), change(at("many", addr.StringKey("old")), plan.NoOp),
 		},
 		Deferrals: []*plan.Deferral{
 			{Change: change(at("gone", addr.NoKey), plan.Delete), Reason: plan.DeferredPrereq, WaitsFor: on("reader")},
+			{Change: maker, Reason: plan.DeferredPrereq, WaitsFor: on("reader")},
 			{Change: change(at("many", addr.AnyKey), plan.Create), Reason: plan.DeferredCountUnknown, WaitsFor: on("producer")},
 			{Change: moved, Reason: plan.DeferredConfigUnknown},
 			{Change: change(at("reader", addr.NoKey), plan.NoOp), Reason: plan.DeferredPrereq, WaitsFor: on("many")},
@@ -76,9 +79,10 @@ func TestDeferred(t *testing.T) {
 		`t_thing.many["*"]`:   strings.Replace(many, "many", `many["*"]`, 1),
 		`t_thing.many["old"]`: strings.Replace(many, "many", `many["old"]`, 1),
 		"t_thing.many[\"a\"]": strings.Replace(many, "many", `many["a"]`, 1),
-		"t_thing.reader":      "t_thing.reader is deferred to a later plan\nsomething that it depends on, or that depends on it, is deferred\nit waits for t_thing.many, which is deferred too (10)",
-		"t_thing.reader.id":   "t_thing.reader.id is an attribute of t_thing.reader, which is deferred to a later plan\nsomething that it depends on, or that depends on it, is deferred\nit waits for t_thing.many, which is deferred too (10)",
-		"t_thing.gone":        "t_thing.gone is deferred to a later plan\nsomething that it depends on, or that depends on it, is deferred\nit waits for t_thing.reader, which is deferred too\nas far as it is known, it will be destroyed",
+		"t_thing.reader":      "t_thing.reader is deferred to a later plan\nit depends on something that is deferred\nit waits for t_thing.many, which is deferred too (10)",
+		"t_thing.reader.id":   "t_thing.reader.id is an attribute of t_thing.reader, which is deferred to a later plan\nit depends on something that is deferred\nit waits for t_thing.many, which is deferred too (10)",
+		"t_thing.gone":        "t_thing.gone is deferred to a later plan\nsomething else that is deferred may need it\nit waits for t_thing.reader, which is deferred too\nas far as it is known, it will be destroyed",
+		"t_thing.maker":       "t_thing.maker is deferred to a later plan\nwhat takes a value that it makes is deferred\nit waits for t_thing.reader, which is deferred too\nas far as it is known, it will be created",
 		"t_thing.pair":        "t_thing.pair has 2 objects in the plan\nt_thing.pair[0] will be created: the configuration declares it, and the state has no object of it (17)\nt_thing.pair[1] is deferred to a later plan: its provider needs to know more of its configuration",
 		"t_thing.pair[0]":     "t_thing.pair[0] will be created\nthe configuration declares it, and the state has no object of it (17)",
 		"t_thing.pair[1]":     "t_thing.pair[1] is deferred to a later plan\nits provider needs to know more of its configuration\nit was t_thing.single before, which a moved block or a change of its repetition says",

@@ -31,7 +31,7 @@ func (m *Memory) Stuck(p *plan.Plan) diag.List {
 		text.WriteString("The last round has brought nothing that these objects wait for, so that a further one would not either:\n")
 	}
 	for _, d := range p.Deferrals {
-		fmt.Fprintf(&text, "\n  - %s: %s", d.Change.Object(), d.Reason.Text())
+		fmt.Fprintf(&text, "\n  - %s: %s", d.Change.Object(), d.Why())
 		if waits := strings.Join(d.Awaited(), ", "); waits != "" {
 			fmt.Fprintf(&text, ". It waits for %s", waits)
 		}

@@ -23,7 +23,7 @@ func UnmatchedReplace(tree *config.Tree, p *plan.Plan, places config.Places, inR
 			ok = true
 			if !inRounds {
 				diags = append(diags, diag.Warnf("Replacement is deferred",
-					"This plan leaves %s to a later one, and a saved plan does not keep -replace=%q for that. Give the option to the later plan again, or use apply -converge, which needs it once.", a, a)...)
+					"This plan leaves %s to a later one, and a saved plan does not keep -replace=%q for that. Give the option to the later plan again, or use apply -converge, which needs it once.", a, a).Once()...)
 			}
 		}
 		if ok {
@@ -34,7 +34,7 @@ func UnmatchedReplace(tree *config.Tree, p *plan.Plan, places config.Places, inR
 			near.wrong, near.right = tree.WrongKey(only(a))
 		}
 		d := near.report(a, place != nil)
-		d.Subject = place
+		d.Subject, d.Extra = place, diag.Once{}
 		diags = append(diags, d)
 	}
 	return diags
@@ -61,7 +61,7 @@ func UnmatchedAssumed(p *plan.Plan, assumed []addr.Instance) diag.List {
 	for _, a := range assumed {
 		if !used[a] {
 			diags = append(diags, diag.Diagnostic{
-				Severity: diag.Warning, Summary: "Nothing matches -assume-unchanged",
+				Severity: diag.Warning, Summary: "Nothing matches -assume-unchanged", Extra: diag.Once{},
 				Detail: fmt.Sprintf("%s has no ephemeral attribute in this plan that could not be compared, so -assume-unchanged=%q has no effect.%s", a, a, ShownKey(a)),
 			})
 		}

@@ -25,7 +25,7 @@ func TestReplaceLater(t *testing.T) {
 	for _, a := range []addr.Instance{one, of} {
 		p.ForceReplace = []addr.Instance{a}
 		diags := UnmatchedReplace(&config.Tree{}, p, nil, false)
-		if len(diags) != 1 || diags[0].Severity != diag.Warning || !strings.Contains(diags[0].Detail, "leaves "+a.String()+" to a later one") {
+		if len(diags) != 1 || diags[0].Severity != diag.Warning || diags[0].Extra != (diag.Once{}) || !strings.Contains(diags[0].Detail, "leaves "+a.String()+" to a later one") {
 			t.Errorf("%s: got %v, want a warning", a, diags)
 		}
 		if diags = UnmatchedReplace(&config.Tree{}, p, nil, true); len(diags) > 0 {
@@ -78,6 +78,9 @@ func TestReplaceOfNothing(t *testing.T) {
 		got := ""
 		for _, d := range UnmatchedReplace(tree, p, nil, false) {
 			got += d.Detail
+			if d.Extra != (diag.Once{}) {
+				t.Errorf("%s: got extra %v, want it shown beside others", given, d.Extra)
+			}
 			if near := strings.Contains(want, "Did you mean") || strings.Contains(want, ofIt); near != (d.Severity == diag.Error) {
 				t.Errorf("%s: got severity %v, want an error: %t", given, d.Severity, near)
 			}

@@ -3,7 +3,6 @@ package view
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -42,14 +41,8 @@ func deferralReason(d *plan.Deferral) string {
 		}
 	case d.Reason == plan.DeferredAbsent && c.Importing != nil && document.ImportingOf(c.Importing).Unknown:
 		return "the object to import is not known yet"
-	case d.Reason == plan.DeferredPrereq && (c.Action == plan.Delete || c.Action.IsReplace()):
-		return "something else that is deferred may need it"
-	case d.Reason == plan.DeferredPrereq && slices.ContainsFunc(c.Withheld, func(w plan.Withheld) bool { return w.Computed }):
-		return "what takes a value that it makes is deferred"
-	case d.Reason == plan.DeferredPrereq:
-		return "it depends on something that is deferred"
 	}
-	return d.Reason.Text()
+	return d.Why()
 }
 
 // genericCall returns the outermost module call whose instances are not known, without its key.

@@ -12,7 +12,7 @@ import (
 
 // Diagnostics writes a list for people, sorted by source position: in boxes with colours, plain without.
 // Warnings with the same summary are shown once, with the number of the others; warnings of checks, and
-// warnings that no later command repeats, are all shown. src may be nil. The values of expressions are
+// those that nothing else stands for, are all shown. src may be nil. The values of expressions are
 // redacted whatever the options say (E24). It fails if w fails.
 func Diagnostics(w io.Writer, list diag.List, src document.Sources, o Options) error {
 	var sb strings.Builder
