@@ -265,9 +265,13 @@ func (b *scopeBuilder) exclusiveRow(s state.Subject, deps []Dep) {
 	b.share(deps)
 }
 
-// result is exclusiveRow for a row that the configuration says something about, with its units.
+// result is exclusiveRow for a row that the configuration says something about, with its units. A plan that
+// only refreshes evaluates them from objects that are not as the configuration wants them.
 func (b *scopeBuilder) result(s state.Subject, deps []Dep, units ...state.Finding) {
 	b.exclusiveRow(s, deps)
+	if b.plan.Mode == RefreshOnly {
+		return
+	}
 	if b.units == nil {
 		b.units = map[state.Subject][]state.Finding{}
 	}

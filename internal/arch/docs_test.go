@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // TestDependenciesDocumented checks that docs/dependencies.md has a row for each third-party module that the
@@ -138,6 +139,25 @@ func TestDocumentsKeepTheirPromises(t *testing.T) {
 	if n := count(t, "ARCHITECTURE.md"); n > maxArchitecture {
 		t.Errorf("ARCHITECTURE.md has %d lines, more than %d: say it in the packages", n, maxArchitecture)
 	}
+}
+
+// TestDocumentsAreNarrow checks that no paragraph of a document has a line of more than 160 columns. The
+// reference quotes what the program prints, and says so on each page.
+func TestDocumentsAreNarrow(t *testing.T) {
+	const widest = 160
+	walk(t, func(name, file string) {
+		if path.Ext(name) != ".md" || strings.Contains(name, "testdata/") || strings.HasPrefix(name, "docs/reference/") {
+			return
+		}
+		code := false
+		lines(t, file, func(n int, line string) {
+			fence := strings.HasPrefix(strings.TrimSpace(line), "```")
+			code = code != fence
+			if !code && !strings.HasPrefix(line, "|") && utf8.RuneCountInString(line) > widest {
+				t.Errorf("%s:%d: got a line of %d columns, want at most %d", name, n, utf8.RuneCountInString(line), widest)
+			}
+		})
+	})
 }
 
 // anchors returns the headings of a document in the form in which links name them.

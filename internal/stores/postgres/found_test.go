@@ -225,6 +225,14 @@ func TestChanged(t *testing.T) {
 			r.PutOutput("o", nil)
 			r.end()
 		}, hashesOf("repetition.resource.test_thing.a 1", "resource.test_thing.a 1"), "differs: output.o"},
+		"an output that is null, and a change of what it is made of": {func(t *testing.T) {
+			r := planned(t, opt, "second", nil)
+			r.scope.Claims[state.Subject{Kind: state.OneOutput, Addr: "o"}], r.scope.Hashes, r.scope.Results = state.Exclusive, first, results
+			r.begin()
+			r.PutOutput("o", nil)
+			r.end()
+			step("second", first, 2, 1)(t)
+		}, first, "output o input"},
 		"an output by a program without records": {func(t *testing.T) {
 			r := planned(t, opt, "second", nil)
 			r.scope.Claims[state.Subject{Kind: state.OneOutput, Addr: "o"}], r.scope.Hashes = state.Exclusive, first

@@ -137,6 +137,10 @@ func noteResults(t *tx, c *claim, put, gone []string) error {
 		if err != nil {
 			return err
 		}
+		if _, declared := c.hashes.of(blocks[0]); declared { // an output that is null now
+			made = append(made, units...)
+			continue
+		}
 		lost = append(lost, blocks[0].String())
 	}
 	_, err := t.exec(`INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT $1, u, 'object', $3 FROM unnest($2::text[]) u ON CONFLICT DO NOTHING`, c.workspace, pq.StringArray(marked), c.run)
