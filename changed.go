@@ -111,7 +111,7 @@ func (o *Operation) hashes(ctx, soft context.Context, cfg *blocks.Config, variab
 	}
 	opt := &o.p.opt
 	set, err := hashes.Of(cfg, hashes.Options{
-		Key: key, Variables: variables, Salts: o.State().Salts, Workspace: opt.State.Workspace, RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir,
+		Key: key, Variables: variables, Workspace: opt.State.Workspace, RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir,
 		Version: o.p.version, Interrupted: soft.Done(),
 	})
 	if err != nil {

@@ -69,9 +69,9 @@ func (l *ledger) moment(vars map[string]cty.Value) *moment {
 	s.set, err = blockhash.Of(s.cfg, blockhash.Inputs{
 		Key: []byte("key"), Variables: vars, Functions: pureFunctions(), Workspace: "default", RootDir: w.dir, WorkDir: w.dir,
 		Version: func(addr.Provider) (string, bool) { return "1.0.0", true },
-		Slow: func(v cty.Value) ([]byte, bool, error) {
+		Slow: func(v cty.Value) ([]byte, error) {
 			sum := sha256.Sum256([]byte(v.GoString()))
-			return sum[:], true, nil
+			return sum[:], nil
 		},
 	})
 	if err != nil {

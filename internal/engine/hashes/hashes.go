@@ -5,6 +5,8 @@
 package hashes
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -21,7 +23,6 @@ import (
 type Options struct {
 	Key       []byte               // of the workspace
 	Variables map[string]cty.Value // of the root module, set ones only, unmarked, of the declared type
-	Salts     []fingerprint.Salt   // of the state
 	Workspace string
 	RootDir   string // for path.root
 	WorkDir   string // absolute, for path.cwd and names of files
@@ -55,11 +56,14 @@ func (s *Set) Components() []blockhash.Component {
 
 // Of hashes all blocks of a configuration that compiled without errors.
 func Of(cfg *blocks.Config, opt Options) (*Set, error) {
-	slow := fingerprint.New(opt.Salts, nil)
+	slow := fingerprint.New([]fingerprint.Salt{salt(opt.Key)}, nil)
 	set, err := blockhash.Of(cfg, blockhash.Inputs{
 		Key: opt.Key, Variables: opt.Variables, Workspace: opt.Workspace, RootDir: opt.RootDir, WorkDir: opt.WorkDir, Version: opt.Version, Interrupted: opt.Interrupted,
 		Functions: funcs.Table(funcs.Options{BaseDir: opt.WorkDir, PureOnly: true, Interrupted: opt.Interrupted}),
-		Slow:      func(v cty.Value) ([]byte, bool, error) { return slow.Sum(v, "the hash of a block") },
+		Slow: func(v cty.Value) ([]byte, error) {
+			sum, _, err := slow.Sum(v, "the hash of a block")
+			return sum, err
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -77,6 +81,14 @@ func Of(cfg *blocks.Config, opt Options) (*Set, error) {
 		out.blocks = append(out.blocks, hashes)
 	}
 	return out, nil
+}
+
+// salt returns the salt for sensitive values, which follows from the key, so that there is one whenever there
+// is a key. A state has salts only if something in it is withheld.
+func salt(key []byte) fingerprint.Salt {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte("salt for sensitive values"))
+	return fingerprint.Salt{Scheme: fingerprint.Scheme, Bytes: mac.Sum(nil)}
 }
 
 // always reports whether the units of a block are due in every plan: data sources, and checks with one.

@@ -253,9 +253,8 @@ func (f *filler) variable(v *blocks.Value) {
 
 // slow writes the slow hash of a value.
 func (f *filler) slow(v cty.Value) {
-	hash, ok, err := f.in.Slow(v)
+	hash, err := f.in.Slow(v)
 	f.fail(err)
-	f.world = f.world || !ok
 	f.bytes(hash)
 }
 

@@ -283,7 +283,6 @@ var edits = []edit{
 	{name: "validation", old: "< 9", new: "< 8", want: "resource.sim_thing.a var.tags"},
 	{name: "message of a validation", old: "Too many.", new: "Far too many.", want: "resource.sim_thing.a var.tags"},
 	{name: "sensitive value", set: func(s *setting) { s.vars = map[string]cty.Value{"secret": cty.StringVal("hunter3")} }, want: "resource.sim_thing.sec var.secret"},
-	{name: "no salt", set: func(s *setting) { s.noSalt = true }, want: "resource.sim_thing.sec? var.secret?"},
 
 	{name: "sensitive variable of a module", file: "m/main.tf", old: "variable \"in\" {\n  type = string\n", new: "variable \"in\" {\n  type = string\n  sensitive = true\n", want: "module.m.output.out module.m.resource.sim_thing.in module.m.var.in output.o resource.sim_thing.b"},
 	{name: "ephemeral variable of a module", file: "m/main.tf", old: "variable \"in\" {\n  type = string\n", new: "variable \"in\" {\n  type = string\n  ephemeral = true\n", want: "module.m.output.out module.m.resource.sim_thing.in module.m.var.in output.o resource.sim_thing.b"},

@@ -435,7 +435,7 @@ func TestAccessors(t *testing.T) {
 func TestErrors(t *testing.T) {
 	s := newSetting(t, everything)
 	in := s.inputs()
-	in.Slow = func(cty.Value) ([]byte, bool, error) { return nil, false, fmt.Errorf("no memory") }
+	in.Slow = func(cty.Value) ([]byte, error) { return nil, fmt.Errorf("no memory") }
 	if _, err := Of(s.compile(t), in); err == nil || !strings.Contains(err.Error(), "no memory") {
 		t.Errorf("slow hash: got %v, want its error", err)
 	}

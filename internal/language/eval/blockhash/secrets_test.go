@@ -81,10 +81,6 @@ public
 	if got := unknownOf(set); len(got) > 0 {
 		t.Errorf("blocks without a hash: got %v, want none", got)
 	}
-	s.noSalt = true
-	if got, want := unknownOf(s.hash(t)), []string{"local.all", "local.file", "local.tpl", "module.m.output.out", "module.m.var.default", "var.default", "var.given"}; !slices.Equal(got, want) {
-		t.Errorf("blocks without a hash if there is no salt: got %v, want %v", got, want)
-	}
 	if s.slowCalls == 0 || !bytes.Contains(all.Bytes(), []byte("sim_thing")) {
 		t.Errorf("slow hashes: got %d, want some", s.slowCalls)
 	}

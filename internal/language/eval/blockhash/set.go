@@ -34,9 +34,8 @@ type Inputs struct {
 	WorkDir   string // for path.cwd, absolute
 	// Version returns the version of a provider; false for one under development.
 	Version func(addr.Provider) (string, bool)
-	// Slow hashes a sensitive value at a cost that keeps it from being guessed. It returns false if there
-	// is no salt yet.
-	Slow func(cty.Value) ([]byte, bool, error)
+	// Slow hashes a sensitive value at a cost that keeps it from being guessed.
+	Slow func(cty.Value) ([]byte, error)
 	// Interrupted ends the computation when it is closed, as it ends reading files; nil for never.
 	Interrupted <-chan struct{}
 }
