@@ -32,7 +32,7 @@ type Operation struct {
 
 	part    *part.Part   // that was read; nil for the whole state
 	purpose *PlanOptions // of the plan that it is for; nil if that is not known
-	saved   *plan.Plan   // to be applied; nil for none
+	saved   *plan.Plan   // to be applied; nil for none, and once it is being applied
 	more    func(*state.State)
 
 	p       *Project

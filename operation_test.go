@@ -56,14 +56,15 @@ func TestSuits(t *testing.T) {
 		opt  PlanOptions
 		want bool
 	}{
-		"the whole state":   {Operation{}, none, true},
-		"the expected plan": {Operation{part: &part.Part{}, purpose: &opt}, opt, true},
-		"another mode":      {Operation{part: &part.Part{}, purpose: &opt}, destroy, false},
-		"no targets":        {Operation{part: &part.Part{}, purpose: &opt}, none, false},
-		"deferral":          {Operation{part: &part.Part{}, purpose: &opt}, more, false},
-		"changes":           {Operation{part: &part.Part{}, purpose: &opt}, PlanOptions{Scope: ScopeChanged}, true},
-		"not the changes":   {Operation{part: &part.Part{}, purpose: &PlanOptions{Targets: opt.Targets, Scope: ScopeChanged}}, opt, false},
-		"after a saved one": {Operation{part: &part.Part{}, saved: &plan.Plan{}}, opt, false},
+		"the whole state":       {Operation{}, none, true},
+		"the expected plan":     {Operation{part: &part.Part{}, purpose: &opt}, opt, true},
+		"another mode":          {Operation{part: &part.Part{}, purpose: &opt}, destroy, false},
+		"no targets":            {Operation{part: &part.Part{}, purpose: &opt}, none, false},
+		"deferral":              {Operation{part: &part.Part{}, purpose: &opt}, more, false},
+		"changes":               {Operation{part: &part.Part{}, purpose: &opt}, PlanOptions{Scope: ScopeChanged}, true},
+		"not the changes":       {Operation{part: &part.Part{}, purpose: &PlanOptions{Targets: opt.Targets, Scope: ScopeChanged}}, opt, false},
+		"after a saved one":     {Operation{part: &part.Part{}, saved: &plan.Plan{}}, opt, false},
+		"after one was applied": {Operation{part: &part.Part{}}, opt, false},
 	} {
 		if got := row.o.suits(row.opt); got != row.want {
 			t.Errorf("%s: got %v, want %v", what, got, row.want)

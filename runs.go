@@ -80,7 +80,7 @@ func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *roun
 // suits reports whether the operation has all of the state that a plan with these options needs.
 func (o *Operation) suits(opt PlanOptions) bool {
 	p := o.purpose
-	return o.part == nil || opt.Scope == ScopeChanged || o.saved == nil && opt.Scope == p.Scope && opt.Mode == p.Mode && slices.Equal(texts(opt.Targets), texts(p.Targets)) && restrictedOnly(opt)
+	return o.part == nil || opt.Scope == ScopeChanged || o.saved == nil && p != nil && opt.Scope == p.Scope && opt.Mode == p.Mode && slices.Equal(texts(opt.Targets), texts(p.Targets)) && restrictedOnly(opt)
 }
 
 func texts(targets []addr.Target) (out []string) {
@@ -185,13 +185,15 @@ func (o *Operation) applyRound(ctx context.Context, planned *plan.Plan, opt Appl
 		return nil, append(append(diags, more...), o.release()...)
 	}
 	o.began = true
-	before := o.State()
+	// Writing a large state takes much memory. Nothing here holds the changes meanwhile.
+	o.saved = nil
+	before, rows, own := o.State(), planned.Rows(), memory.Own(planned)
 	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, State: run, Salts: o.State().Salts, Memory: memory, Soft: opt.Soft, Writes: o.writes})
 	diags = append(diags, more...)
 	diags = append(diags, o.endRun(run)...)
-	diags = append(diags, read.ClearDiags(planned.Rows())...)
+	diags = append(diags, read.ClearDiags(rows)...)
 	if o.writes != nil {
-		memory.ForgetOthers(before, o.State(), planned)
+		memory.ForgetOthers(before, o.State(), own)
 	}
 	return applied, append(diags, o.release()...)
 }

@@ -20,11 +20,11 @@ import (
 // Write returns the state file of f in format version 4. See Encode. It fails for a file without a lineage,
 // and for one with unknown values or ephemeral resources.
 func Write(f *File) ([]byte, error) {
-	var buf bytes.Buffer
-	if err := Encode(&buf, f); err != nil {
+	var b whole
+	if err := b.encode(f); err != nil {
 		return nil, err
 	}
-	return buf.Bytes(), nil
+	return b.text, nil
 }
 
 // Encode writes f to w in format version 4 with the same layout as other engines: members in their order,
@@ -32,10 +32,14 @@ func Write(f *File) ([]byte, error) {
 // give equal bytes. It buffers no more than one resource instance and one block of output. Errors of w are
 // returned unchanged.
 func Encode(w io.Writer, f *File) error {
+	return (&encoder{w: w}).file(f)
+}
+
+// file writes f.
+func (e *encoder) file(f *File) error {
 	if f.Lineage == "" {
 		return errors.New("a state file needs a lineage")
 	}
-	e := &encoder{w: w}
 	e.out.WriteString("{\n  \"version\": 4,\n  \"terraform_version\": ")
 	e.out.Write(appendString(nil, f.Version))
 	e.out.WriteString(",\n  \"serial\": " + strconv.FormatUint(f.Serial, 10) + ",\n  \"lineage\": ")
@@ -63,6 +67,8 @@ type encoder struct {
 	w       io.Writer
 	out     bytes.Buffer
 	scratch []byte
+	before  int // size of the text before the resources, in bytes
+	done    int // instances that were encoded
 	err     error
 }
 
@@ -150,6 +156,8 @@ func (e *encoder) resources(s *State) {
 		e.out.WriteString("[]")
 		return
 	}
+	e.before = e.out.Len()
+	_ = e.flush(blockSize) // the instances, which are much alike, begin a block
 	sep := "[\n    {\n      "
 	for r := range s.AllResources() {
 		e.out.WriteString(sep)
@@ -187,6 +195,7 @@ func (e *encoder) resource(r *Resource) {
 	sep := "[\n        "
 	for _, k := range r.Keys() {
 		i := r.Instances[k]
+		e.done++
 		head := instanceHead{key: k}
 		if !shared {
 			head.provider = i.Provider.String()

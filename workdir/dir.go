@@ -17,7 +17,6 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/install/modules"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/stores/kinds"
-	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 )
 
@@ -160,7 +159,7 @@ func (d *Dir) useOwn(tree *config.Tree) {
 }
 
 // use makes a tree the configuration of the directory. It is from a saved plan, or from files if that is nil.
-func (d *Dir) use(tree *config.Tree, root *config.Module, saved *planfile.File) {
+func (d *Dir) use(tree *config.Tree, root *config.Module, saved *planned) {
 	d.tree, d.root, d.Plans.loaded, d.Backend.encrypted = tree, root, saved, nil
 }
 

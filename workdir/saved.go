@@ -103,7 +103,7 @@ func (s *Session) hashes() map[addr.Provider]string {
 // Plans has the saved plans of a directory. It belongs to one goroutine.
 type Plans struct {
 	dir    *Dir
-	loaded *planfile.File // the saved plan that the configuration of the directory is from; nil for none
+	loaded *planned // of the saved plan that the configuration of the directory is from; nil for none
 }
 
 // Open reads a saved plan, which is decrypted by the configuration of the directory, and has its
@@ -132,9 +132,10 @@ func (ps *Plans) use(ctx context.Context, src []byte, name string) (*planfile.Fi
 	if err != nil {
 		return nil, append(diags, unloadable("%s: %s.", name, err)...)
 	}
-	loader := &config.Loader{FS: snapshot(f.Config), ModuleDir: recordedModules(f.Modules), Static: plannedStatic(ctx, f), StaticMarked: mayfly.StaticMarked(ps.dir.staticOptions(ctx))}
+	with := &planned{f.RootDir, f.Backend.Workspace, f.Plan.Variables}
+	loader := &config.Loader{FS: snapshot(f.Config), ModuleDir: recordedModules(f.Modules), Static: plannedStatic(ctx, with), StaticMarked: mayfly.StaticMarked(ps.dir.staticOptions(ctx))}
 	tree, ds := loader.Load(f.RootDir)
-	ps.dir.use(tree, tree.Root, f)
+	ps.dir.use(tree, tree.Root, with)
 	return f, append(diags, ds...)
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
-	"github.com/mayfly-iac/mayfly/internal/stores/planfile"
+	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
 
 // staticOptions gives variables the values that are set, the values in the saved plan that the configuration
@@ -29,7 +29,7 @@ func (d *Dir) staticOptions(ctx context.Context) mayfly.StaticOptions {
 		},
 		Workspace: func() (string, diag.List) {
 			if d.Plans.loaded != nil {
-				return d.Plans.loaded.Backend.Workspace, nil
+				return d.Plans.loaded.workspace, nil
 			}
 			name, _, diags := d.Workspace()
 			return name, diags
@@ -64,19 +64,26 @@ func (in *inputs) set(v *config.Variable) (cty.Value, diag.List) {
 	return cty.NilVal, nil
 }
 
+// planned has the values that the configuration of a saved plan is evaluated with. It is used as long as the
+// directory, so it does not hold the plan.
+type planned struct {
+	rootDir, workspace string
+	variables          map[string]value.Durable
+}
+
 // plannedStatic evaluates the expressions needed to load the configuration of a saved plan, with the values
 // that the plan was made with.
-func plannedStatic(ctx context.Context, f *planfile.File) config.Static {
+func plannedStatic(ctx context.Context, p *planned) config.Static {
 	return mayfly.Static(mayfly.StaticOptions{
-		RootDir: f.RootDir, WorkDir: absolute(), Interrupted: ctx.Done(),
-		Variable:  func(_ *config.Module, v *config.Variable) (cty.Value, diag.List) { return plannedValue(f, v.Name) },
-		Workspace: func() (string, diag.List) { return f.Backend.Workspace, nil },
+		RootDir: p.rootDir, WorkDir: absolute(), Interrupted: ctx.Done(),
+		Variable:  func(_ *config.Module, v *config.Variable) (cty.Value, diag.List) { return plannedValue(p, v.Name) },
+		Workspace: func() (string, diag.List) { return p.workspace, nil },
 	})
 }
 
 // plannedValue returns the value of a variable in a saved plan, cty.NilVal if it has none.
-func plannedValue(f *planfile.File, name string) (cty.Value, diag.List) {
-	d, ok := f.Plan.Variables[name]
+func plannedValue(p *planned, name string) (cty.Value, diag.List) {
+	d, ok := p.variables[name]
 	if !ok {
 		return cty.NilVal, nil
 	}

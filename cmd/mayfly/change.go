@@ -368,12 +368,15 @@ func approval(out *output, mode plan.Mode, workspace string) term.Question {
 // apply applies the plan, reports the result and returns the exit status. The state is unlocked before
 // anything is written, so that a slow reader does not keep the lock, unless another round follows. Changes
 // that were made are reported by the engine's events, so an error here ends the command without a summary.
+// Nothing holds the changes of the plan while the state is stored.
 func (r *changeRun) apply(p *plan.Plan) int {
 	stop := r.out.showStatus(view.Steps(p))
 	defer stop()
 	var applied *engine.Applied
 	var diags diag.List
-	r.out.patience.During(func() { applied, diags = r.carryOut(p) })
+	changed, whole := p.Changed(), p
+	p = withoutChanges(p)
+	r.out.patience.During(func() { applied, diags = r.carryOut(whole) })
 	if r.goesAround(p, diags) {
 		diags = append(diags, r.Operation.Flush()...) // its last events come before its summary
 	} else {
@@ -417,7 +420,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if r.goesAround(p, nil) {
 		return exitOK
 	}
-	if p.Changed() || r.saved { // otherwise the list is right above
+	if changed || r.saved { // otherwise the list is right above
 		if code := r.out.wroteText(view.Left(r.out.env.Stdout, p, r.out.view)); code != exitOK {
 			return code
 		}
@@ -427,6 +430,14 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	}
 	r.out.say("\n%s\n", r.out.view.Success("Outputs:"))
 	return r.out.wroteText(view.Outputs(r.out.env.Stdout, result.Outputs, r.out.view))
+}
+
+// withoutChanges returns the parts of a plan that are reported after its apply: all but changes and states.
+func withoutChanges(p *plan.Plan) *plan.Plan {
+	rest := *p
+	rest.Changes, rest.Drift, rest.Outputs, rest.Base, rest.Prior, rest.Adopted = nil, nil, nil, nil, nil, nil
+	rest.Scope, rest.Settling = nil, nil
+	return &rest
 }
 
 // leftBehind returns the error for a destroy that left n objects in existence, as the configuration asked. It

@@ -102,6 +102,15 @@ func (m *Memory) forget(o addr.Object) {
 	delete(m.kept, o.Instance)
 }
 
+// Own returns the plan, which is about to be carried out, for ForgetOthers; nil if m is nil, so that nothing
+// holds the plan for it.
+func (m *Memory) Own(p *plan.Plan) *plan.Plan {
+	if m == nil {
+		return nil
+	}
+	return p
+}
+
 // ForgetOthers forgets the objects that other runs have changed between two states: all that differ and that
 // own, the plan that was carried out in between, does not change. own may be nil.
 func (m *Memory) ForgetOthers(before, after *state.State, own *plan.Plan) {

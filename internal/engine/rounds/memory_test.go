@@ -276,3 +276,13 @@ func TestForgetOthers(t *testing.T) {
 	var none *Memory
 	none.ForgetOthers(stateOf("before"), stateOf("after"), nil)
 }
+
+func TestOwn(t *testing.T) {
+	p, none := &plan.Plan{}, (*Memory)(nil)
+	if got := none.Own(p); got != nil {
+		t.Errorf("got %p without a memory, want nil", got)
+	}
+	if got := New(time.Time{}).Own(p); got != p {
+		t.Errorf("got %p, want %p", got, p)
+	}
+}
