@@ -110,6 +110,10 @@ func TestChangedCases(t *testing.T) {
 			"resource \"sim_thing\" \"b1\" {\n name = \"b1\"\n json = jsonencode(try(sim_thing.a[0].label, \"a\"))\n}\nresource \"sim_thing\" \"b2\" {\n name = \"b2\"\n json = jsonencode(sim_thing.b1.label)\n}\n" +
 			fmt.Sprintf("resource \"sim_thing\" \"c\" {\n count = %d\n name = \"c\"\n json = jsonencode(sim_thing.b2.label)\n}\n", n)
 	}
+	awaited := func(size int) string {
+		return fmt.Sprintf("locals {\n size = %d\n}\nresource \"sim_thing\" \"a\" {\n name = \"a\"\n size = local.size\n}\n", size) +
+			"resource \"sim_thing\" \"u\" {\n name = \"u\"\n json = sim_thing.a.serial\n}\nmodule \"m\" {\n source = \"./m\"\n depends_on = [sim_thing.u]\n}\n"
+	}
 	waits := "module \"m\" {\n source = \"./m\"\n depends_on = [sim_thing.a]\n}\n"
 	for _, c := range []struct {
 		name, before, after string
@@ -139,8 +143,8 @@ func TestChangedCases(t *testing.T) {
 			files: map[string]string{"m/main.tf": "data \"sim_lookup\" \"d\" { name = \"a\" }\n"},
 		},
 		{
-			name: "data that waits for a module", full: "data is read", before: a + "module \"m\" { source = \"./m\" }\ndata \"sim_lookup\" \"d\" {\n name = \"a\"\n depends_on = [module.m]\n}\n",
-			after: strings.Replace(a, "= 1", "= 2", 1) + "module \"m\" { source = \"./m\" }\ndata \"sim_lookup\" \"d\" {\n name = \"a\"\n depends_on = [module.m]\n}\n",
+			name: "data that waits for a module", full: "data is read", before: a + "module \"m\" { source = \"./m\" }\ndata \"sim_lookup\" \"d\" {\n name = \"y\"\n depends_on = [module.m]\n}\n",
+			after: strings.Replace(a, "= 1", "= 2", 1) + "module \"m\" { source = \"./m\" }\ndata \"sim_lookup\" \"d\" {\n name = \"y\"\n depends_on = [module.m]\n}\n",
 			files: map[string]string{"m/main.tf": "resource \"sim_thing\" \"y\" { name = \"y\" }\n"},
 		},
 		{name: "keys of a module without objects", before: fmt.Sprintf(outs, `"x"`), after: fmt.Sprintf(outs, `"x", "y"`), files: map[string]string{"m/main.tf": "output \"o\" { value = 1 }\n"}, evaluated: 1},
@@ -159,6 +163,10 @@ func TestChangedCases(t *testing.T) {
 		{
 			name: "objects of a block that refer to each other", before: ring(1), after: ring(2), evaluated: 2,
 			edit: func(l *ledger) { l.mark(`module.m["x"].sim_thing.y`) }, files: map[string]string{"m/main.tf": "variable \"in\" {}\nresource \"sim_thing\" \"y\" { name = var.in }\noutput \"o\" { value = sim_thing.y.label }\n"},
+		},
+		{
+			name: "an object that a module with work waits for", before: awaited(1), after: awaited(2), evaluated: 3,
+			edit: func(l *ledger) { l.mark("module.m.sim_thing.y") }, files: map[string]string{"m/main.tf": "resource \"sim_thing\" \"y\" { name = \"y\" }\n"},
 		},
 		{name: "a check", before: a + check(1), after: a + check(2)},
 		{name: "a variable with a condition", before: guarded("ok"), after: guarded("bad"), files: map[string]string{"m/main.tf": "variable \"in\" {\n validation {\n  condition = var.in == \"ok\"\n  error_message = \"Not ok.\"\n }\n}\n"}},

@@ -102,6 +102,44 @@ output "all" {
 resource "sim_thing" "last" {
   depends_on = [module.m]
 }
+module "late" {
+  source     = "./late"
+  checked    = sim_thing.a.name
+  depends_on = [sim_thing.last]
+}
+resource "sim_thing" "a" {
+  name = sim_thing.first.name
+}
+resource "sim_thing" "b" {
+  name = module.late.constant
+}
+resource "sim_thing" "c" {
+  depends_on = [module.late]
+}
+-- late/main.tf --
+terraform {
+  required_providers { sim = { source = "mayfly.dev/test/sim" } }
+}
+variable "checked" {
+  validation {
+    condition     = var.checked != ""
+    error_message = "Empty."
+  }
+}
+resource "sim_thing" "x" {}
+module "in" {
+  source = "../in"
+}
+output "constant" {
+  value = "c"
+}
+-- in/main.tf --
+terraform {
+  required_providers { sim = { source = "mayfly.dev/test/sim" } }
+}
+resource "sim_thing" "x" {
+  count = 1
+}
 -- m/main.tf --
 terraform {
   required_providers { sim = { source = "mayfly.dev/test/sim" } }
@@ -158,6 +196,11 @@ output "out" {
 		{"provider.sim", "module.m.sim_thing.a"},
 		{"provider.sim.first", "sim_thing.first"},
 		{"sim_thing.first", "action.sim_act.run"},
+		{"sim_thing.last", "module.late.sim_thing.x"},
+		{"sim_thing.last", "module.late.module.in.sim_thing.x"},
+		{"sim_thing.last", "module.late.output.constant"},
+		{"sim_thing.last", "sim_thing.b"},
+		{"module.late.var.checked", "sim_thing.c"},
 	} {
 		if at[c[0]] == 0 || at[c[1]] == 0 || at[c[0]] >= at[c[1]] || levels[c[0]] >= levels[c[1]] {
 			t.Errorf("%s at %d and %s at %d: got another order, want the first one first", c[0], at[c[0]], c[1], at[c[1]])
