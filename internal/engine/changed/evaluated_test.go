@@ -19,7 +19,8 @@ func TestExtent(t *testing.T) {
 	for _, text := range []string{"t.b", "t.many[2]", "t.user"} {
 		read.SetObject(addr.Object{Instance: instance(t, text)}, &state.Object{}, addr.ProviderConfig{})
 	}
-	// Two records are due, one names what is gone, and three objects were read. ephemeral.t.e is evaluated, too.
+	// Two records are due, one names what is gone, and three objects were read. ephemeral.t.e is evaluated,
+	// too.
 	if got, want := *p.w.Extent(read), (plan.Extent{Objects: 7, Evaluated: 4, Rows: 6}); got != want {
 		t.Errorf("got the extent %+v, want %+v", got, want)
 	}

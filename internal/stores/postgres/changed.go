@@ -4,7 +4,6 @@ package postgres
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -193,13 +192,6 @@ func (h *hashing) marked(f func(key string, why state.Reasons)) error {
 // Records implements store.ChangeReader.
 func (p place) Records(ctx context.Context, q state.RecordQuery) (out []state.Record, err error) {
 	err = p.readHashing(ctx, func(h *hashing) error {
-		found := map[string]state.Record{}
-		read := func(where string, keys []string) error {
-			if len(keys) == 0 {
-				return nil
-			}
-			return h.records(func(r *state.Record) { found[r.Unit.Key()] = *r }, where, pq.StringArray(keys))
-		}
 		var units, blocks, keys []string
 		for _, u := range q.Units {
 			units = append(units, u.Key())
@@ -210,12 +202,23 @@ func (p place) Records(ctx context.Context, q state.RecordQuery) (out []state.Re
 		for _, s := range q.Readers {
 			keys = append(keys, readKey(h.workspace, s.Key()))
 		}
-		err := cmp.Or(read(`u.unit = ANY($2)`, units), read(`u.block = ANY($2)`, blocks), read(`u.reads && $2`, keys))
+		found := map[string]state.Record{}
+		for _, by := range []struct {
+			where string
+			names []string
+		}{{`u.unit = ANY($2)`, units}, {`u.block = ANY($2)`, blocks}, {`u.reads && $2`, keys}} {
+			if len(by.names) == 0 {
+				continue
+			}
+			if err := h.records(func(r *state.Record) { found[r.Unit.Key()] = *r }, by.where, pq.StringArray(by.names)); err != nil {
+				return err
+			}
+		}
 		out = out[:0]
 		for _, r := range found {
 			out = append(out, r)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/stores/postgres"
 	server "github.com/mayfly-iac/mayfly/internal/testing/postgres"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/storetest"
 )
 
@@ -105,5 +106,28 @@ func TestResultsThatPass(t *testing.T) {
 		if got := count(t, opt, `SELECT count(*) FROM mayfly.results WHERE NOT passed`); got != want%2 {
 			t.Errorf("got %d results that have not passed after %s, want %d", got, status, want%2)
 		}
+	}
+}
+
+// TestRecordsAfterAnError asks for nothing more when the first query has failed.
+func TestRecordsAfterAnError(t *testing.T) {
+	opt, proxy := behind(t, 1)
+	execute(t, opt, `ALTER TABLE mayfly.units RENAME TO elsewhere`)
+	m := manager(t, open(t, opt)).(store.ChangeReader)
+	if _, err := m.HashKey(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	trips := func(q state.RecordQuery) int64 {
+		before := proxy.Counts().RoundTrips
+		if got, err := m.Records(t.Context(), q); err == nil || got != nil {
+			t.Errorf("got %v and the error %v, want an error", got, err)
+		}
+		return proxy.Counts().RoundTrips - before
+	}
+	q := state.RecordQuery{Units: []state.Unit{finding(0).Unit}}
+	one := trips(q)
+	q.Blocks, q.Readers = []state.Block{things}, []state.Subject{thing(0)}
+	if all := trips(q); all != one {
+		t.Errorf("got %d round trips for three queries, want %d as for one", all, one)
 	}
 }
