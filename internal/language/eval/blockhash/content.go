@@ -54,7 +54,7 @@ func (f *filler) resource(r *blocks.Resource) {
 		return
 	}
 	own := key{node: r, part: repetition}
-	f.wait(own)
+	f.waits = append(f.waits, f.id(own))
 	if r.Config.Addr.Mode == addr.Ephemeral { // it has no rows, and so no keys that are stored
 		f.link(own)
 		return
@@ -217,7 +217,7 @@ func (f *filler) value(v *blocks.Value) {
 	f.follow(blocks.Edges(v))
 	call := blocks.CallOf(v.Module)
 	if v.Kind == blocks.OutputValue && call != nil { // who reads it waits for depends_on of the calls, too
-		f.wait(key{node: call, part: around})
+		f.waits = append(f.waits, f.id(key{node: call, part: around}))
 	}
 	if v.Kind == blocks.VariableValue && v.Expr != nil {
 		f.elements(key{node: call}, func(yield func(blocks.Role, *lang.Expr) bool) bool { return yield(blocks.InBody, v.Expr) })

@@ -163,8 +163,11 @@ func (b *builder) fill(i int32) error {
 		f.check(n)
 	default:
 		f.follow(blocks.Edges(n))
-		if m, inside := blocks.Grouped(n); inside {
-			f.waitForConditions(m)
+		m, inside := blocks.Grouped(n)
+		for _, name := range slices.Sorted(maps.Keys(m.Variables)) { // whose conditions belong to what is inside
+			if v := m.Variables[name]; inside && len(v.Conditions) > 0 {
+				f.waits = append(f.waits, b.id(key{node: v}))
+			}
 		}
 	}
 	n := &b.nodes[i]
@@ -191,30 +194,19 @@ type filler struct {
 }
 
 func (f *filler) link(k key) { f.links = append(f.links, f.id(k)) }
-func (f *filler) wait(k key) { f.waits = append(f.waits, f.id(k)) }
 
 // follow adds the edges of a node: links to the nodes whose hashes enter its own, and the forms of
 // resources, whose values are stored, and calls.
 func (f *filler) follow(edges func(func(blocks.Edge) bool)) {
 	for e := range edges {
 		if e.Role&blocks.Triggering == 0 {
-			f.wait(key{node: e.To})
+			f.waits = append(f.waits, f.id(key{node: e.To}))
 		}
 		if e.Role == blocks.AroundIt {
-			f.wait(key{node: e.To, part: around})
+			f.waits = append(f.waits, f.id(key{node: e.To, part: around}))
 		}
 		if !f.skips(e) {
 			f.enter(e)
-		}
-	}
-}
-
-// waitForConditions has a node that stands for everything in a module wait for its variables with conditions,
-// which are evaluated with the rest.
-func (f *filler) waitForConditions(m *blocks.Module) {
-	for _, name := range slices.Sorted(maps.Keys(m.Variables)) {
-		if v := m.Variables[name]; len(v.Conditions) > 0 {
-			f.wait(key{node: v})
 		}
 	}
 }
@@ -269,7 +261,7 @@ func (f *filler) imports(r *blocks.Resource) {
 			}
 			x, _ := lang.Compile(e) // evaluating it reports mistakes
 			for to := range blocks.ExprEdges(im.in, x) {
-				f.wait(key{node: to.To})
+				f.waits = append(f.waits, f.id(key{node: to.To}))
 			}
 		}
 	}
@@ -299,7 +291,7 @@ func (f *filler) elements(k key, exprs func(func(blocks.Role, *lang.Expr) bool) 
 		for _, ref := range x.Refs {
 			if blocks.IsElement(ref) && !f.leftOut.cover(x.Source.Range()) && !f.leftOut.cover(ref.Range) {
 				f.link(k)
-				f.wait(k)
+				f.waits = append(f.waits, f.id(k))
 				return false
 			}
 		}
