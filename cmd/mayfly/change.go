@@ -59,7 +59,7 @@ func (c *changeFlags) flags(in *input, wd *workingDir) []cli.Flag {
 		boolFlag("lazy-ephemeral", "Don't open ephemeral resources in the plan that only write-only arguments use. Those arguments are unknown until apply, which opens the resources only for what changes.", &c.lazyEphemeral),
 		c.deferralFlag(),
 		stringFlag("require-ephemeral", "Refuse a plan that would store attributes of a `KIND`: \"sensitive\", which their schemas or the configuration say they are.", &c.requireEphemeral),
-		stringFlag("scope", "Look at everything (\"all\", the default), or at nothing but what has changed since the last apply, and what follows from it: `SCOPE` is \"changed\". That takes the backend \"postgres\".", &c.scope),
+		stringFlag("scope", "Look at everything (\"all\", the default), or at nothing but what has changed since the last apply, and what follows from it: `SCOPE` is \"changed\". That takes the backend \"postgres\", and looks at everything until an apply of everything with it has recorded each object.", &c.scope),
 		listFlag("target", "Plan only the module, resource or instance at `ADDRESS` and what it depends on.", &c.targets),
 		listFlag("target-file", "Like -target, for each line of `FILE`.", &c.targetFiles),
 		listFlag("exclude", "Leave out the module, resource or instance at `ADDRESS` and what depends on it.", &c.excludes),
