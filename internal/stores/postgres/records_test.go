@@ -3,6 +3,7 @@
 package postgres_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -90,6 +91,26 @@ func TestResultsAreGone(t *testing.T) {
 	expect(t, opt, "", chained)
 	if got := count(t, opt, `SELECT count(*) FROM mayfly.units WHERE kind = 'check'`); got != 0 {
 		t.Errorf("got %d records of checks, want none", got)
+	}
+}
+
+// TestOutputsWithoutValues has a run remove an output: it stays due if the configuration of the run declares
+// it, since another one with the same block may have a value for it.
+func TestOutputsWithoutValues(t *testing.T) {
+	for want, hashes := range map[string]state.BlockHashes{"output o object": first, "": hashesOf("resource.test_thing.a 1")} {
+		opt := stock(t, 1)
+		for who, o := range []*state.Output{output(t, "text"), nil} {
+			r := planned(t, opt, fmt.Sprint("run ", who), nil)
+			r.scope.Hashes, r.scope.Results = hashes, results
+			r.scope.Claims[state.Subject{Kind: state.OneOutput, Addr: "o"}] = state.Exclusive
+			r.begin()
+			r.PutOutput("o", o)
+			r.end()
+		}
+		marks, _ := noted(t, opt)
+		if got := strings.Join(slices.DeleteFunc(marks, func(m string) bool { return !strings.HasPrefix(m, "output") }), "\n"); got != want {
+			t.Errorf("got the marks %q, want %q", got, want)
+		}
 	}
 }
 

@@ -114,7 +114,7 @@ func (t *tx) putResults(c *claim, stored *state.State, next *state.File) (bool, 
 
 // noteResults makes the records of units whose results a run has stored, as far as it has claimed them with
 // their read-sets, and removes the marks. The records of a block that is gone go as well. All others get
-// marks.
+// marks, as does an output that is declared, and has no value.
 func noteResults(t *tx, c *claim, put, gone []string) error {
 	claimed := map[string][]state.Finding{}
 	for s, units := range c.scope.Results {
@@ -128,16 +128,19 @@ func noteResults(t *tx, c *claim, put, gone []string) error {
 			marked = append(marked, key)
 			continue
 		}
-		done = append(done, key)
 		if i < len(put) {
-			made = append(made, units...)
+			done, made = append(done, key), append(made, units...)
 			continue
 		}
 		blocks, err := blocksOf(key)
 		if err != nil {
 			return err
 		}
-		lost = append(lost, blocks[0].String())
+		if _, declared := c.hashes.of(blocks[0]); declared && state.ParseUnit(key).Kind == state.OutputUnit { // it had no value this time
+			marked = append(marked, key)
+			continue
+		}
+		done, lost = append(done, key), append(lost, blocks[0].String())
 	}
 	_, err := t.exec(`INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT $1, u, 'object', $3 FROM unnest($2::text[]) u ON CONFLICT DO NOTHING`, c.workspace, pq.StringArray(marked), c.run)
 	if err == nil && len(done) > 0 { // the units of a resource have records of their own
