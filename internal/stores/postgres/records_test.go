@@ -3,6 +3,7 @@
 package postgres_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
