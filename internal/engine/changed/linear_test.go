@@ -101,7 +101,7 @@ func TestPlaces(t *testing.T) {
 
 // BenchmarkNested plans calls, repetitions and values in many module instances, and in twice as many.
 func BenchmarkNested(b *testing.B) {
-	for _, n := range []int{1000, 2000} {
+	for _, n := range []int{200, 400} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			l := ledger{due: slices.Concat(each(n, "repetition %s.module.n"), each(n, "repetition %s.t.j"), each(n, "check %s.var.v")), records: stored(n)}
 			main, module := nested(n)

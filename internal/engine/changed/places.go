@@ -20,7 +20,7 @@ func (p places) have(m addr.ModuleInstance) bool {
 // haveOrStandFor reports whether a module instance lies in one of the places, of which those without keys
 // stand for all instances of their module.
 func (p places) haveOrStandFor(m addr.ModuleInstance) bool {
-	return len(p) > 0 && (p.have(m) || p[m.Module().Instance()])
+	return p.have(m) || p[m.Module().Instance()]
 }
 
 // grouped are places, each under one key.
