@@ -3,7 +3,6 @@
 package postgres_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
