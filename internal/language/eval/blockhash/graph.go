@@ -164,7 +164,7 @@ func (b *builder) fill(i int32) error {
 	default:
 		f.follow(blocks.Edges(n))
 		m, inside := blocks.Grouped(n)
-		for _, name := range slices.Sorted(maps.Keys(m.Variables)) { // whose conditions belong to what is inside
+		for _, name := range slices.Sorted(maps.Keys(m.Variables)) { // their conditions are evaluated with the rest
 			if v := m.Variables[name]; inside && len(v.Conditions) > 0 {
 				f.waits = append(f.waits, b.id(key{node: v}))
 			}
