@@ -19,11 +19,12 @@ type attempt struct {
 	regions map[blocks.Region]bool
 	fresh   places // that the state has no units of
 	late    map[addr.Module]grouped[string]
-	gone    map[addr.Instance]bool // of the state, that the configuration doesn't declare
-	left    []addr.Instance        // of these, whose readers are to be found
-	unread  []addr.Instance        // of these, whose objects are to be read
-	planned []addr.Instance        // at the current level
-	count   int                    // of all planned instances
+	gone    map[addr.Instance]bool             // of the state, that the configuration doesn't declare
+	left    []addr.Instance                    // of these, whose readers are to be found
+	unread  []addr.Instance                    // of these, whose objects are to be read
+	planned []addr.Instance                    // at the current level
+	kept    map[addr.Instance]*blocks.Resource // that were evaluated as the state has them, without work
+	count   int                                // of all planned instances
 	seen    map[addr.AbsResource]bool
 	units
 }
@@ -81,6 +82,7 @@ func (w *Work) begin() {
 	w.attempt = attempt{
 		force: w.attempt.force, current: -1, due: map[addr.Instance]bool{}, regions: map[blocks.Region]bool{},
 		fresh: places{}, late: map[addr.Module]grouped[string]{}, gone: map[addr.Instance]bool{}, seen: map[addr.AbsResource]bool{},
+		kept:  map[addr.Instance]*blocks.Resource{},
 		units: newUnits(w.src.Found.Due),
 	}
 	for _, b := range w.src.Found.Blocks {

@@ -150,6 +150,7 @@ func (w *Work) Plans(a addr.Instance, block *blocks.Resource) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.attempt.has(a, block) {
+		w.attempt.kept[a] = block
 		return false
 	}
 	w.attempt.planned = append(w.attempt.planned, a)
@@ -161,6 +162,7 @@ func (w *Work) Plans(a addr.Instance, block *blocks.Resource) bool {
 func (w *Work) Join(a addr.Instance) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	delete(w.attempt.kept, a)
 	w.attempt.due[a] = true
 	w.attempt.planned = append(w.attempt.planned, a)
 }

@@ -369,6 +369,33 @@ func TestJoin(t *testing.T) {
 }
 
 // TestSettle gives up where the order of changes, or the time at which data is read, may depend on more.
+// TestFoundTooLate has planning read an object as the state has it. The plan becomes a full one if work is
+// found for the object later, unless planning itself has found that.
+func TestFoundTooLate(t *testing.T) {
+	const late = "an object was read before it was found to have work"
+	a := instance(t, "t.b")
+	for _, c := range []struct {
+		found func(w *Work)
+		want  string
+	}{
+		{func(*Work) {}, ""},
+		{func(w *Work) { w.addUnit(state.UnitOf(a), nil) }, late},
+		{func(w *Work) { w.addBlock(state.BlockOf(a.Config()), addr.RootInstance) }, late},
+		{func(w *Work) { w.Join(a) }, ""},
+	} {
+		p := newPlanning(t, &ledger{}, root, inner)
+		p.w.begin()
+		if p.w.Plans(a, p.run.Module(addr.RootInstance).Resource(a.Resource).Block) {
+			t.Fatal("got work for an object that nothing has altered, want none")
+		}
+		c.found(p.w)
+		p.w.Settle(slices.Values([]*plan.Change{}), state.New())
+		if got := p.w.Full(); got != c.want {
+			t.Errorf("got the reason %q, want %q", got, c.want)
+		}
+	}
+}
+
 func TestSettle(t *testing.T) {
 	first := strings.Replace(root, `"c" { name = t.b.id }`, "\"c\" {\n  name = t.b.id\n  lifecycle { create_before_destroy = true }\n}", 1)
 	waits := root + "data \"t\" \"d\" { depends_on = [module.m] }\n"

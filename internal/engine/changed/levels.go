@@ -238,7 +238,7 @@ func (s *session) follow() error {
 }
 
 // Settle gives up if the order of changes, or the moment at which data is read, may depend on objects that
-// were not read.
+// were not read, or if an object was read as the state has it before its work was found.
 func (w *Work) Settle(changes iter.Seq[*plan.Change], read *state.State) {
 	if !w.Partial() {
 		return
@@ -256,6 +256,9 @@ func (w *Work) Settle(changes iter.Seq[*plan.Change], read *state.State) {
 	if len(replaced) > 0 {
 		before := func(b *blocks.Resource) bool { return b.Config.Lifecycle.CreateBeforeDestroy }
 		w.GiveUp(slices.ContainsFunc(w.cfg.Users(replaced), before), "an object is replaced on which others depend that are created before they are destroyed")
+	}
+	for a, block := range w.attempt.kept {
+		w.GiveUp(w.attempt.has(a, block), "an object was read before it was found to have work")
 	}
 	w.GiveUp(changing && w.waits(), "data is read, or something is opened, when all changes in a module are done")
 	w.suffices(read)
