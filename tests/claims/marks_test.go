@@ -83,22 +83,22 @@ func TestMarksOfCommands(t *testing.T) {
 		{apply(), false, "check check.k object, output o object"}, // evaluated when it was its turn
 		{apply(), false, ""},
 		{apply(set("a", 2)), false, "c input, output o object"}, // which has the same value, but had to be looked at
-		{apply(set("a", 3), "-target=sim_thing.a"), false, "b input"},
-		{apply(set("a", 3)), false, "c input, output o object"},
+		{apply(set("a", 3), "-target=sim_thing.a"), false, "b input, check check.k object"}, // which is about the object as it was
+		{apply(set("a", 3)), false, "c input, output o object"}, // the check has a record from now on
 		{apply(set("a", 3), set("passes", false), "-replace=sim_thing.d"), true, "d object"},
 		{apply(set("a", 3), set("d", 3)), false, ""},
 		{[]string{"taint", "sim_thing.b"}, false, "b object, b void"},
 		{[]string{"untaint", "sim_thing.b"}, false, "b object, b void"},
-		{apply(set("a", 4), set("d", 3)), false, "c input, output o object"},
+		{apply(set("a", 4), set("d", 3)), false, "c input, check check.k input, output o object"}, // the check still passes, which is not stored
 		{[]string{"state", "mv", "sim_thing.c", "sim_thing.x"}, false, "c object, x object, x void"},
 		{[]string{"state", "mv", "sim_thing.x", "sim_thing.c"}, false, "c object, x object, c void"},
-		{apply(set("a", 9), set("d", 3)), false, "output o object"},
-		{[]string{"state", "rm", "sim_thing.a"}, false, "a object, b input"},
-		{[]string{"import", set("a", 9), set("d", 3), "sim_thing.a", "ID"}, false, "a object, b input, a void"},
-		{apply("-replace=sim_thing.a", set("a", 9), set("d", 3)), false, "b input"},
+		{apply(set("a", 9), set("d", 3)), false, "check check.k input, output o object"},
+		{[]string{"state", "rm", "sim_thing.a"}, false, "a object, b input, check check.k input"},
+		{[]string{"import", set("a", 9), set("d", 3), "sim_thing.a", "ID"}, false, "a object, b input, check check.k input, a void"},
+		{apply("-replace=sim_thing.a", set("a", 9), set("d", 3)), false, "b input, check check.k input"},
 		{apply("-replace=sim_thing.b", set("a", 9), set("d", 3)), false, "c input"},
 		{[]string{"destroy", "-auto-approve", "-target=sim_thing.c"}, false, "c object"},
-		{[]string{"destroy", "-auto-approve"}, false, "a object, b object, check check.k object, check sim_thing.d object, d object, output o object"},
+		{[]string{"destroy", "-auto-approve"}, false, "a object, b object, check check.k input, check check.k object, check sim_thing.d object, d object, output o object"},
 	} {
 		for i, a := range c.args {
 			if a == "ID" {
