@@ -47,6 +47,7 @@ var calm = map[string]string{
 	"internal/provider/keep/tunnel/tunnel.go forward":     "ends a connection",
 	"internal/provider/plugin/process.go start":           "waits for a process",
 	"internal/provider/plugin/server.go serve":            "kills a process",
+	"internal/provider/plugin/unary/client.go connection": "ends a context",
 	"internal/provider/plugin/unary/conn.go newConn":      "the loop catches panics itself",
 	"internal/provider/plugin/unary/conn.go flush":        "writes bytes to a stream",
 	"internal/provider/plugin/unary/conn.go acknowledge":  "writes bytes to a stream",

@@ -36,11 +36,16 @@ type Client struct {
 	turn   chan struct{}
 	conns  []*conn // connections that may be running; protected by turn, as is closed
 	closed bool
+	// closing ends when Close is called: nothing waits for a connection any more.
+	closing context.Context
+	close   context.CancelFunc
 }
 
 // NewClient returns a client that connects with dial, which must negotiate encryption, if any, by itself.
 func NewClient(dial func(context.Context) (net.Conn, error)) *Client {
-	return &Client{dial: dial, turn: make(chan struct{}, 1)}
+	c := &Client{dial: dial, turn: make(chan struct{}, 1)}
+	c.closing, c.close = context.WithCancel(context.Background())
+	return c
 }
 
 // Call calls a method, such as "/tfplugin6.Provider/ReadResource". The end of ctx ends the call.
@@ -125,10 +130,16 @@ func (c *Client) connection(ctx context.Context) (*conn, error) {
 	if old != nil && !old.draining.Load() {
 		return old, nil
 	}
-	nc, err := c.dial(ctx)
+	connecting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.closing, cancel)()
+	nc, err := c.dial(connecting)
 	if err != nil {
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil, contextError(ctx.Err())
+		case c.closing.Err() != nil:
+			return nil, fail(Canceled, "the client is closed")
 		}
 		return nil, failUnsent("no connection: %s", err)
 	}
@@ -140,6 +151,7 @@ func (c *Client) connection(ctx context.Context) (*conn, error) {
 
 // Close ends the client with the calls that have not returned. It returns when nothing of it runs any more.
 func (c *Client) Close() {
+	c.close() // a server that is halted may never answer the one that connects, which has the turn
 	c.turn <- struct{}{}
 	defer func() { <-c.turn }()
 	c.closed = true

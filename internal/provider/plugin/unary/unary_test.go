@@ -279,6 +279,25 @@ func TestClose(t *testing.T) {
 	}
 }
 
+// TestCloseWhileConnecting closes a client whose server doesn't answer the one that connects.
+func TestCloseWhileConnecting(t *testing.T) {
+	connecting := make(chan struct{})
+	c := NewClient(func(ctx context.Context) (net.Conn, error) {
+		close(connecting)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	var calls sync.WaitGroup
+	calls.Go(func() {
+		if _, err := ask(soon(t), c, nil); CodeOf(err) != Canceled {
+			t.Errorf("got %v, want the code %v", err, Canceled)
+		}
+	})
+	<-connecting
+	c.Close()
+	calls.Wait()
+}
+
 // E55: buffers are overwritten as soon as the messages in them are sent and received.
 func TestE55_BuffersAreOverwritten(t *testing.T) {
 	secret := []byte("correct horse battery staple")
