@@ -82,9 +82,9 @@ func TestMarksOfCommands(t *testing.T) {
 	}{
 		{apply(), false, "check check.k object, output o object"}, // evaluated when it was its turn
 		{apply(), false, ""},
-		{apply(set("a", 2)), false, "c input, output o object"}, // which has the same value, but had to be looked at
+		{apply(set("a", 2)), false, "c input, output o object"},                             // which has the same value, but had to be looked at
 		{apply(set("a", 3), "-target=sim_thing.a"), false, "b input, check check.k object"}, // which is about the object as it was
-		{apply(set("a", 3)), false, "c input, output o object"}, // the check has a record from now on
+		{apply(set("a", 3)), false, "c input, output o object"},                             // the check has a record from now on
 		{apply(set("a", 3), set("passes", false), "-replace=sim_thing.d"), true, "d object"},
 		{apply(set("a", 3), set("d", 3)), false, ""},
 		{[]string{"taint", "sim_thing.b"}, false, "b object, b void"},
