@@ -30,6 +30,20 @@ func seeds(t *testing.T, histories int, first uint64) (int, uint64) {
 // TestDue has random runs and commands change a state. After each, everything that a full plan without
 // refreshing finds to do is due, or has read something that the plan alters.
 func TestDue(t *testing.T) {
+	carryOutDues(t, func(d *dues) {
+		first := d.one("whole apply", d.branches[0])
+		first.whole = true
+		d.carryOutActs([]*act{first})
+		for range 8 {
+			if d.step(); d.t.Failed() {
+				break
+			}
+		}
+	})
+}
+
+// carryOutDues carries out random histories side by side, each with a state of its own, and logs their sums.
+func carryOutDues(t *testing.T, history func(d *dues)) {
 	histories, first := seeds(t, 6, 1)
 	s := server.Start(t)
 	db := opened(t, s)
@@ -41,14 +55,7 @@ func TestDue(t *testing.T) {
 				t.Parallel()
 				d := newDues(t, s, db, first+uint64(i))
 				defer d.end()
-				first := d.one("whole apply", d.branches[0])
-				first.whole = true
-				d.carryOutActs([]*act{first})
-				for range 8 {
-					if d.step(); t.Failed() {
-						break
-					}
-				}
+				history(d)
 				mu.Lock()
 				defer mu.Unlock()
 				for what, n := range d.sum {

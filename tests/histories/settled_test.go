@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
-	server "github.com/mayfly-iac/mayfly/internal/testing/postgres"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -24,37 +22,17 @@ func (j *journal) Record(s state.Settlement) { j.Run.(state.Recorder).Record(s) 
 // After each of these, a full plan without refreshing finds nothing to do. When the other runs have stopped,
 // two of them leave no mark, and a hash of each block.
 func TestSettled(t *testing.T) {
-	histories, first := seeds(t, 6, 1)
-	s := server.Start(t)
-	db := opened(t, s)
-	sum := map[string]int{}
-	var mu sync.Mutex
-	t.Run("all", func(t *testing.T) {
-		for i := range histories {
-			t.Run(fmt.Sprint("seed ", first+uint64(i)), func(t *testing.T) {
-				t.Parallel()
-				d := newDues(t, s, db, first+uint64(i))
-				defer d.end()
-				for range 3 { // the first one makes the key for hashes, and the second finds all right
-					d.settle(d.branches[0])
-				}
-				for range 10 {
-					if d.changeSomething(); t.Failed() {
-						break
-					}
-				}
-				if !t.Failed() {
-					d.comeToRest()
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				for what, n := range d.sum {
-					sum[what] += n
-				}
-			})
+	carryOutDues(t, func(d *dues) {
+		for range 3 { // the first one makes the key for hashes, and the second finds all right
+			d.settle(d.branches[0])
 		}
+		for range 10 {
+			if d.changeSomething(); d.t.Failed() {
+				return
+			}
+		}
+		d.comeToRest()
 	})
-	t.Logf("in %d histories: %v", histories, sum)
 }
 
 // changeSomething edits a branch, and carries out an apply or a command, and one with the scope of a change.
