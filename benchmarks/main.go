@@ -97,7 +97,7 @@ func parse(args []string) (settings, error) {
 	sizes := f.String("n", "", "sizes, separated by commas, instead of those of the table")
 	kinds := f.String("kind", "", "terraform_data or plugin; both by default, where the table has them")
 	timeout := f.Duration("timeout", 5*time.Minute, "end a command that takes longer")
-	repeat := f.Int("repeat", 1, "do everything so many times and show the best run: the one with the least processor time or, if the time has a bound, the least time")
+	repeat := f.Int("repeat", 1, "do everything this number of times and show the best run: the one with the least processor time or, if the time has a bound, the least time")
 	dir := f.String("dir", "", "work in this directory; the system's for temporary files by default")
 	list := f.Bool("list", false, "list the kinds of work and stop")
 	if err := f.Parse(args); err != nil {

@@ -10,7 +10,7 @@ import (
 // Settling has the units that an apply with the scope of a change may settle, besides the instances and
 // outputs of the plan, and all that this takes.
 type Settling struct {
-	// Hashes are the ones of the configuration, and Moment is the one at which the stored ones were read.
+	// Hashes are made from the configuration. Moment is when the stored hashes were read.
 	Hashes state.BlockHashes
 	Moment int64
 	// Full says that everything was planned, whether it has work or not.

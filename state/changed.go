@@ -73,7 +73,7 @@ type Settlement struct {
 	// outputs and checks among them, as the plan read them. Rows that the run has changed since count as
 	// they were: they must have the values that were planned.
 	Relied map[Subject]RowSet
-	// Hashes are the ones of the configuration, and Moment is the one of Changed.
+	// Hashes are made from the configuration. Moment is the moment of Changed.
 	Hashes BlockHashes
 	Moment int64
 	// Covered are the blocks of which nothing was left out or deferred: each of their units has had a step,

@@ -142,8 +142,8 @@ type Scope struct {
 	Moved map[string]string
 	// Imported are the addresses of instances whose objects the run takes over as they are now.
 	Imported []string
-	// Hashes are the ones of the configuration of the run. The stored ones of blocks that it claims a part of
-	// are removed where they are others.
+	// Hashes are made from the configuration of the run. Stored hashes that differ are removed, of blocks
+	// that the run claims a part of.
 	Hashes BlockHashes
 	// Results has the units of outputs and checks that are claimed exclusively. They have records if the run
 	// stores another result. The conditions of a resource belong to its instances, which have their own.

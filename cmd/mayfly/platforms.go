@@ -29,7 +29,7 @@ func (f *platformFlags) flag() cli.Flag {
 	})
 }
 
-// list returns the platforms that were asked for, in that order, or else the one of this machine.
+// list returns the platforms that were asked for, in that order, or else this machine's platform.
 func (f *platformFlags) list() []install.Platform {
 	if len(f.platforms) == 0 {
 		return []install.Platform{install.CurrentPlatform()}

@@ -30,7 +30,7 @@ func (c *stateCommands) mvCommand(a *app) *cli.Command {
 		stringFlag("backup-out", "Keep the previous content of the -state-out file in `FILE`.", &f.backupOut),
 		boolFlag("dry-run", "Only show what would be moved.", &f.dryRun))
 	return a.messageCommand("mv", "Move an item in the state", "SOURCE DESTINATION",
-		"Gives a module, a resource or an instance another address, or, with -state-out, moves it to another state file. Mayfly then treats the object as the one of the new address.",
+		"Gives a module, a resource or an instance another address, or, with -state-out, moves it to another state file. Mayfly then treats the object as belonging to the new address.",
 		flags, func(ctx context.Context, args []string) int {
 			if len(args) != 2 {
 				return c.out.argsError("state mv", "two addresses, the source and the destination")

@@ -10,7 +10,7 @@ import (
 // standIns counts words of comments that stand for a noun the reader would rather see.
 type standIns struct {
 	what   int // "what": write the noun, and a verb in the active voice
-	thatOf int // "that of" and "those of": repeat the noun
+	thatOf int // "that of", "those of" and "the one(s) of": repeat the noun
 }
 
 // maxStandIns bounds the stand-ins in the comments of each wing, without tests and generated code. The bounds
@@ -36,7 +36,7 @@ const slack = 5
 
 var (
 	whatWord   = regexp.MustCompile(`(?i)\bwhat\b`)
-	thatOfWord = regexp.MustCompile(`(?i)\b(?:that|those)\s+of\b`)
+	thatOfWord = regexp.MustCompile(`(?i)\b(?:that|those|the\s+ones?)\s+of\b`)
 	anyWord    = regexp.MustCompile(`[\pL\pN][\pL\pN'_-]*`)
 )
 
@@ -63,7 +63,7 @@ func TestStandIns(t *testing.T) {
 		n, limit := found[wing], maxStandIns[wing]
 		t.Logf("%-10s %6d words, %3d \"what\", %3d \"that of\"", wing, written[wing], n.what, n.thatOf)
 		checkStandIns(t, wing, `"what"`, n.what, limit.what)
-		checkStandIns(t, wing, `"that of" or "those of"`, n.thatOf, limit.thatOf)
+		checkStandIns(t, wing, `"that of", "those of" or "the one of"`, n.thatOf, limit.thatOf)
 	}
 }
 
@@ -83,7 +83,8 @@ func TestCountStandIns(t *testing.T) {
 		"What it does is what counts.":           {what: 2},
 		"whatever somewhat":                      {},
 		"that of the plan, and those\nof a step": {thatOf: 2},
-		"that often":                             {},
+		"the one of the plan, the ones\nof a step": {thatOf: 2},
+		"that often, the one often":                {},
 	} {
 		if got := countStandIns(text); got != want {
 			t.Errorf("%q: got %+v, want %+v", text, got, want)

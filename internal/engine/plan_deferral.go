@@ -50,7 +50,7 @@ func newAttempts(req *PlanRequest) *attempts {
 // until that is known.
 func partial(p *planner) bool { return p.selection.Restricted() || p.req.AllowDeferral }
 
-// waits returns the dependencies of an instance that are deferred, and the ones of its ephemeral values.
+// waits returns the dependencies of an instance that are deferred, its own and its ephemeral values'.
 func (de *deferrer) waits(t *future.Task, in *eval.Instance) (direct, fleeting []plan.Dep) {
 	if !de.planner.req.AllowDeferral || de.planner.req.Mode == plan.RefreshOnly {
 		return nil, nil

@@ -13,8 +13,8 @@ import (
 // methods take no lock and change nothing. A run is named by the ID of its LockInfo, or by the beginning of
 // it.
 type Historian interface {
-	// Runs returns the runs that have claimed a part of the state, the newest first, at most so many unless
-	// that is 0.
+	// Runs returns the runs that have claimed a part of the state, the newest first: at most the
+	// given number, or all if that is 0.
 	Runs(ctx context.Context, most int) ([]PastRun, error)
 	// Versions returns the present and former versions of the objects of an instance, the newest first.
 	Versions(ctx context.Context, of addr.Instance) ([]ObjectVersion, error)

@@ -22,8 +22,8 @@ type Prior struct {
 	Drifted   []cty.Path // withheld attributes whose values in the real object the state does not know
 }
 
-// PrivateToDelete returns the private data that the provider gets for a destruction: the planned one for a
-// plain destruction, the one of the object for the old half of a replacement.
+// PrivateToDelete returns the private data that the provider gets for a destruction: the planned data for
+// a plain destruction, the object's own for the old half of a replacement.
 func (pr Prior) PrivateToDelete(c *plan.Change) []byte {
 	if c.Action == plan.Delete && c.PlannedPrivate != nil {
 		return c.PlannedPrivate

@@ -23,7 +23,7 @@ import (
 )
 
 // Planned gives a plan its scope and, if it is about a change, the units that an apply of it settles. Hashes
-// are the ones of the configuration, nil if they are not known.
+// are made from the configuration, nil if they are not known.
 func Planned(ctx context.Context, run *eval.Run, cfg *blocks.Config, rows *part.Growing, work *changed.Work, hashes state.BlockHashes) {
 	p := rows.Plan
 	found := find(run, cfg, p, work, hashes)

@@ -94,7 +94,7 @@ func (c command) decode(answer []byte, out any) error {
 	return nil
 }
 
-// limited is a buffer that takes so many bytes. More are an error, or dropped if it is quiet.
+// limited is a buffer that takes a limited number of bytes. More are an error, or dropped if it is quiet.
 type limited struct {
 	bytes.Buffer
 	left  int

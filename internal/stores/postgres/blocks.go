@@ -210,7 +210,7 @@ func (h *hashing) put(changed map[string]*entries) error {
 }
 
 // blocksOf returns the blocks of which a key of an exclusive claim is a part, the first of which declares it:
-// the ones of an instance, and of the repetitions of its resource and of the calls around it, of an output,
+// the blocks of an instance, and of the repetitions of its resource and of the calls around it, of an output,
 // or of a check.
 func blocksOf(key string) ([]state.Block, error) {
 	u := state.ParseUnit(key)

@@ -121,7 +121,7 @@ const otherHash = `(u.workspace, u.unit) IN (SELECT o.workspace, o.unit FROM unn
 	UNION ALL SELECT v.workspace, v.unit FROM mayfly.units v WHERE v.workspace = $1 AND v.block = b.block AND v.seen < b.hash
 	UNION ALL SELECT v.workspace, v.unit FROM mayfly.units v WHERE v.workspace = $1 AND v.block = b.block AND v.seen > b.hash) o)`
 
-// differing is a block whose units may be due, and the reason. hash is the one of the configuration.
+// differing is a block whose units may be due, and the reason. hash is made from the configuration.
 type differing struct {
 	state.Block
 	hash state.Hash

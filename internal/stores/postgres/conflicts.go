@@ -47,8 +47,8 @@ const noTicket = math.MaxInt64
 // conflictsShown is how many conflicts an error shows at most.
 const conflictsShown = 20
 
-// conflicts returns claims of other runs that exclude the wanted ones, at most so many unless that is 0. A
-// claim of a run that waits counts if that has come first. The gate is held.
+// conflicts returns claims of other runs that exclude the wanted ones: at most the given number, or all
+// if that is 0. A claim of a run that waits counts if that has come first. The gate is held.
 func (t *tx) conflicts(c *claim, ticket int64, wanted claimKeys, most int) ([]conflict, error) {
 	limit := any(most)
 	if most == 0 {
@@ -149,8 +149,8 @@ func around(a addr.Instance) []state.Subject {
 	return out
 }
 
-// claimedError returns the error for claims of other runs that are in the way of a scope. Of the whole state,
-// it is the one of a lock.
+// claimedError returns the error for claims of other runs that are in the way of a scope. For the whole
+// state, it is a lock's error.
 func claimedError(scope *state.Scope, found []conflict) error {
 	if scope == wholeState {
 		return found[0].lockError()

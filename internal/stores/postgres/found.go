@@ -263,7 +263,7 @@ func (x *found) changed(t *tx, subjects map[state.Subject]bool) (foundRows, erro
 	return out, nil
 }
 
-// putRecords makes the records of units, and removes their marks. versions has the ones of current objects.
+// putRecords makes the records of units, and removes their marks. versions are the current objects' versions.
 func putRecords(t *tx, workspace int64, hashes hashIndex, units []state.Finding, versions map[string]string) error {
 	var keys, kinds, blocks, reads []string
 	var rows []sql.NullString

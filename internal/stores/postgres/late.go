@@ -30,8 +30,8 @@ type lateID struct {
 	batch                 int64
 }
 
-// unrecordedOf selects the late results and freed operations in the workspace with the name $1. The number of
-// a late result is the one of its batch.
+// unrecordedOf selects the late results and freed operations in the workspace with the name $1. A late
+// result has the number of its batch.
 const unrecordedOf = `SELECT l.run, false AS freed, l.batch AS number, l.address, l.deposed, l.sealed, l.body, '' AS action, l.at
 		FROM mayfly.workspaces w JOIN mayfly.late l ON l.workspace = w.id WHERE w.name = $1
 	UNION ALL SELECT o.run, true, o.id, o.key, '', false, o.object, o.action, o.began

@@ -16,7 +16,7 @@ import (
 //
 // Each transaction that stores results has a turn, whose number is read together with the objects. If it has
 // changed since, another run may have evaluated the same from newer objects, so these are read again. The
-// results of the last turn are the ones of the last objects: a run that commits an object reads its objects
+// results of the last turn are made from the last objects: a run that commits an object reads its objects
 // after that.
 //
 // A run whose claims are lost, or whose results could not be sent, has no turn: its end reports that.

@@ -11,7 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// viewsSuffix makes the name of the schema of the views from the one of the tables. It is another schema, so
+// viewsSuffix makes the name of the schema of the views from the tables' schema. It is another schema, so
 // that the right to use one does not include the other.
 const viewsSuffix = "_views"
 

@@ -30,7 +30,7 @@ const otherPlatform = "plan9_mips"
 //	registry tamper       sends other archives than those that are signed.
 //	registry broken       answers 503 to everything.
 //	registry off          stops them.
-//	registry login WORD   lets people log in: with a "code", with a "password", the one of internal/testing/script, or on a "page" for tokens. Any other word is a
+//	registry login WORD   lets people log in: with a "code", with a "password", the password of internal/testing/script, or on a "page" for tokens. Any other word is a
 //	                      fault of a login with a code. The home directory has a CLI configuration for the host then, and no other is in force.
 func registry(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
