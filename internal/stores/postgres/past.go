@@ -58,8 +58,8 @@ func (t *tx) forgetPast(workspace int64) error {
 	return err
 }
 
-// replace makes the stored objects equal to those in next. Rows with the same content keep their versions, and
-// are encrypted by the present rules.
+// replace makes the stored objects equal to those in next. Rows with the same content keep their versions,
+// and are encrypted by the present rules.
 func (t *tx) replace(c *claim, name string, next *state.State) error {
 	wanted := state.Diff(state.New(), next)
 	old, err := t.read(name)
