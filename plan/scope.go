@@ -20,12 +20,18 @@ type ScopeOptions struct {
 	Turns map[state.Subject]bool
 	// Records are instances without a change of which an apply brings the record in the state up to date.
 	Records []addr.Instance
+	// Left are instances that the configuration doesn't declare and the plan leaves in the state.
+	Left []addr.Instance
 }
 
 // Scope returns the claims of applying a plan, and the rows that the plan relies on. It is a pure function of
 // both arguments.
 func Scope(p *Plan, opt ScopeOptions) *state.Scope {
-	b := scopeBuilder{plan: p, opt: opt, claims: state.Claims{}, relied: map[state.Subject]bool{}, sets: newSetBuilder(), results: opt.Stored.Results(), altered: p.Altered()}
+	b := scopeBuilder{plan: p, opt: opt, claims: state.Claims{}, relied: map[state.Subject]bool{}, sets: newSetBuilder(), results: opt.Stored.Results(), altered: p.Altered(), undeclared: p.undeclared()}
+	for _, a := range opt.Left {
+		b.left = append(b.left, a.String())
+		b.undeclared.Add(a)
+	}
 	if p.Mode == Destroy && len(p.Targets)+len(p.Excludes) == 0 {
 		b.relied[state.Subject{Kind: state.WholeState}] = true
 		b.claims.Add(state.Subject{Kind: state.WholeState}, state.Exclusive)
@@ -98,17 +104,19 @@ func ScopeOfChange(stored, next *state.State) *state.Scope {
 
 // scopeBuilder collects the scope of a plan.
 type scopeBuilder struct {
-	plan     *Plan
-	opt      ScopeOptions
-	claims   state.Claims
-	optional []state.Claims
-	relied   map[state.Subject]bool          // has the subjects whose rows are compared
-	altered  *Instances                      // of the plan
-	results  map[state.Subject]state.Version // stored outputs and checks
-	moved    map[string]string
-	imported []string
-	units    map[state.Subject][]state.Finding // of claimed results
-	sets     *setBuilder
+	plan       *Plan
+	opt        ScopeOptions
+	claims     state.Claims
+	optional   []state.Claims
+	relied     map[state.Subject]bool // has the subjects whose rows are compared
+	altered    *Instances             // of the plan
+	undeclared *Instances
+	results    map[state.Subject]state.Version // stored outputs and checks
+	moved      map[string]string
+	imported   []string
+	left       []string
+	units      map[state.Subject][]state.Finding // of claimed results
+	sets       *setBuilder
 }
 
 // changes reports whether an apply changes the object of a change, or its place.
@@ -122,6 +130,31 @@ func (p *Plan) Altered() *Instances {
 	out := &Instances{}
 	for _, c := range p.Changes {
 		if c.changes() {
+			out.Add(c.Addr)
+		}
+	}
+	return out
+}
+
+// Undeclared returns the instances whose objects are stored although the configuration doesn't declare them:
+// those that an apply removes, and those that it leaves. Others are evaluated without them from the beginning.
+func (p *Plan) Undeclared() *Instances {
+	out := p.undeclared()
+	if p.Scope != nil {
+		for _, address := range p.Scope.Left {
+			if a, err := addr.ParseInstance(address); err == nil {
+				out.Add(a)
+			}
+		}
+	}
+	return out
+}
+
+// undeclared returns the undeclared instances whose objects an apply removes.
+func (p *Plan) undeclared() *Instances {
+	out := &Instances{}
+	for _, c := range p.Changes {
+		if p.Mode == Normal && c.Deposed == addr.Current && (c.Action == Delete || c.Action == Forget) {
 			out.Add(c.Addr)
 		}
 	}
@@ -265,11 +298,12 @@ func (b *scopeBuilder) exclusiveRow(s state.Subject, deps []Dep) {
 	b.share(deps)
 }
 
-// result is exclusiveRow for a row that the configuration says something about, with its units. A plan that
-// only refreshes evaluates them from objects that are not as the configuration wants them.
+// result is exclusiveRow for a row that the configuration says something about, with its units. They have no
+// records if they are evaluated from objects that are not as the configuration wants them, as in a plan that
+// only refreshes, or without objects that may stay in the state.
 func (b *scopeBuilder) result(s state.Subject, deps []Dep, units ...state.Finding) {
 	b.exclusiveRow(s, deps)
-	if b.plan.Mode == RefreshOnly {
+	if b.plan.Mode == RefreshOnly || slices.ContainsFunc(deps, b.undeclared.Touched) {
 		return
 	}
 	if b.units == nil {
@@ -366,7 +400,7 @@ func compareText(a, b string) int {
 
 // scope returns the collected claims with the stored rows that are to be compared.
 func (b *scopeBuilder) scope() *state.Scope {
-	out := &state.Scope{Claims: b.claims, Optional: b.optional, Relied: make(map[state.Subject]state.RowSet, len(b.relied)), Moved: b.moved, Imported: b.imported, Results: b.units}
+	out := &state.Scope{Claims: b.claims, Optional: b.optional, Relied: make(map[state.Subject]state.RowSet, len(b.relied)), Moved: b.moved, Imported: b.imported, Left: b.left, Results: b.units}
 	for s := range b.relied {
 		switch s.Kind {
 		case state.OneOutput, state.OneCheck:

@@ -3,6 +3,7 @@ package plan
 import (
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -26,6 +27,15 @@ func TestScopeResults(t *testing.T) {
 		if units, is := got[s]; !is || len(units) != n {
 			t.Errorf("got %d units of %s, claimed: %v, want %d", len(units), s.Key(), is, n)
 		}
+	}
+	gone := change(t, "t.a delete")
+	p.Changes = []*Change{gone}
+	if got := Scope(p, ScopeOptions{Stored: stored}); len(got.Results[output]) > 0 || len(got.Left) > 0 {
+		t.Errorf("got the units %+v of an output without an object that the plan removes, and %v left; want none", got.Results[output], got.Left)
+	}
+	p.Changes = nil
+	if got := Scope(p, ScopeOptions{Stored: stored, Left: []addr.Instance{gone.Addr}}); len(got.Results[output]) > 0 || len(got.Left) != 1 {
+		t.Errorf("got the units %+v of an output without an object that the plan leaves, and %v left; want none, and one left", got.Results[output], got.Left)
 	}
 	if got := ScopeOfChange(state.New(), stored); len(got.Results) != 0 {
 		t.Errorf("got the results %+v of a command without a configuration, want none", got.Results)

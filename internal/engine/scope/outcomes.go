@@ -16,12 +16,13 @@ type Outcomes struct {
 	run        state.Run
 	unrecorded plan.Instances // have values, found while planning, that the run may not write
 	unwritten  plan.Instances // the same, and instances whose record it may not bring up to date
+	undeclared *plan.Instances
 }
 
 // Recordable returns the changes that planning has made by itself and that a run may write: all of them if
 // writes is nil. Steps that are evaluated from the others are not settled.
 func (o *Outcomes) Recordable(run state.Run, p *plan.Plan, writes func(addr.Instance) bool, changes []state.ObjectChange) []state.ObjectChange {
-	o.run = run
+	o.run, o.undeclared = run, p.Undeclared()
 	return slices.DeleteFunc(changes, func(c state.ObjectChange) bool {
 		if writes == nil || writes(c.Object.Instance) {
 			return false
@@ -48,9 +49,10 @@ func (o *Outcomes) Applied(c *plan.Change, in *eval.Instance, change state.Objec
 	return change
 }
 
-// recorded reports whether all that a change was evaluated from is stored.
+// recorded reports whether a change was evaluated from all that is stored of what it reads, and from nothing
+// else. An undeclared object may stay, and be declared again.
 func (o *Outcomes) recorded(c *plan.Change) bool {
-	return !slices.ContainsFunc(c.Deps, o.unrecorded.Touched)
+	return !slices.ContainsFunc(c.Deps, func(d plan.Dep) bool { return o.unrecorded.Touched(d) || o.undeclared.Touched(d) })
 }
 
 // Passed settles an instance whose postconditions were evaluated after its step, if they have passed, which

@@ -43,7 +43,7 @@ func object(t *testing.T, text string) *state.Object {
 func TestOutcomes(t *testing.T) {
 	plain := &eval.Instance{Resource: &eval.Resource{Block: &blocks.Resource{}}}
 	guarded := &eval.Instance{Resource: &eval.Resource{Block: &blocks.Resource{Postconditions: []blocks.Condition{{}}}}}
-	drifted, same, free := named("drifted"), named("same"), named("free")
+	drifted, same, free, removed, left := named("drifted"), named("same"), named("free"), named("removed"), named("left")
 	base := state.New()
 	for _, a := range []addr.Instance{drifted, same, free} {
 		base.SetObject(addr.Object{Instance: a}, object(t, "old"), addr.ProviderConfig{})
@@ -53,7 +53,8 @@ func TestOutcomes(t *testing.T) {
 	}
 	run := &settling{}
 	var o Outcomes
-	kept := o.Recordable(run, &plan.Plan{Base: base}, func(a addr.Instance) bool { return a == free },
+	p := &plan.Plan{Base: base, Mode: plan.Normal, Scope: &state.Scope{Left: []string{left.String()}}, Changes: []*plan.Change{{Addr: removed, Action: plan.Delete}, {Addr: free, Deposed: "00000001", Action: plan.Delete}, {Addr: same, Action: plan.Update}}}
+	kept := o.Recordable(run, p, func(a addr.Instance) bool { return a == free },
 		[]state.ObjectChange{change(drifted, "new"), change(same, "old"), change(free, "new")})
 	if u := o.Unwritten(); !u.Touched(plan.Dep{Resource: drifted.Abs()}) || u.Touched(plan.Dep{Resource: same.Abs()}) || u.Touched(plan.Dep{Resource: free.Abs()}) {
 		t.Error("got other rows that are not as the plan has them, want the one of the drifted instance")
@@ -75,6 +76,9 @@ func TestOutcomes(t *testing.T) {
 		{drifted, plain, false, false},
 		{free, guarded, false, true},
 		{drifted, guarded, false, false},
+		{removed, plain, false, false},
+		{left, plain, false, false},
+		{left, guarded, false, false},
 	} {
 		run.settled = nil
 		got := o.Applied(of(c.from), c.in, change(named("user"), "new"))

@@ -35,7 +35,43 @@ func Of(run *eval.Run, p *plan.Plan, stored *state.State) *state.Scope {
 			opt.Records = append(opt.Records, c.Addr)
 		}
 	}
+	opt.Left = left(run, p, opt.Checks)
 	return plan.Scope(p, opt)
+}
+
+// left returns the instances that the configuration doesn't declare and a restricted plan leaves in the state,
+// as far as changes, outputs or checks read them.
+func left(run *eval.Run, p *plan.Plan, checks map[string][]plan.Dep) (out []addr.Instance) {
+	if p.Mode != plan.Normal || len(p.Targets)+len(p.Excludes) == 0 && p.Complete() {
+		return nil
+	}
+	planned, read := map[addr.Instance]bool{}, map[state.Subject]bool{}
+	note := func(deps []plan.Dep) {
+		for _, s := range plan.Subjects(deps) {
+			read[s] = true
+		}
+	}
+	for _, c := range p.Changes {
+		planned[c.Addr] = true
+		if c.Action != plan.NoOp {
+			note(c.Deps)
+		}
+	}
+	for _, o := range p.Outputs {
+		note(o.Deps)
+	}
+	for _, deps := range checks {
+		note(deps)
+	}
+	for a := range p.Prior.AllInstances() {
+		if planned[a] || !slices.ContainsFunc(state.Around(a), func(s state.Subject) bool { return read[s] }) {
+			continue
+		}
+		if in, known := run.Find(&future.Task{}, a); known && in == nil {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // instance returns the instance at an address, nil if the configuration has no block for it.

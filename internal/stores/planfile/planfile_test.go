@@ -404,7 +404,7 @@ func sampleScope() *state.Scope {
 	}
 	within := state.Subject{Kind: state.AllWithin, Addr: "a", Within: "module.a"}
 	out.Claims[within], out.Relied[within] = state.Exclusive, state.RowSet{}
-	out.Moved, out.Imported = map[string]string{"t.a": "t.b"}, []string{"t.c"}
+	out.Moved, out.Imported, out.Left = map[string]string{"t.a": "t.b"}, []string{"t.c"}, []string{`t.d["e"]`}
 	block := state.Block{Module: addr.RootModule.Child("m").Child("n"), Name: "check.c"}
 	out.Results = map[state.Subject][]state.Finding{
 		{Kind: state.OneCheck, Addr: block.String()}: {

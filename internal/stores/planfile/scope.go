@@ -16,6 +16,7 @@ type scope struct {
 
 	Moved    map[string]string `json:"moved,omitempty"`
 	Imported []string          `json:"imported,omitempty"`
+	Left     []string          `json:"left,omitempty"` // from format 7 on
 	Results  []result          `json:"results,omitempty"`
 
 	Hashes   []moduleHashes `json:"hashes,omitempty"`   // from format 7 on
@@ -69,7 +70,7 @@ func (p *writer) scope(s *state.Scope, settles *plan.Settling) {
 	if s == nil {
 		return
 	}
-	doc := scope{Claims: encodeClaims(s.Claims), Relied: encodeRelied(s.Relied), Moved: s.Moved, Imported: s.Imported, Hashes: encodeHashes(s.Hashes), Settling: encodeSettling(settles)}
+	doc := scope{Claims: encodeClaims(s.Claims), Relied: encodeRelied(s.Relied), Moved: s.Moved, Imported: s.Imported, Left: s.Left, Hashes: encodeHashes(s.Hashes), Settling: encodeSettling(settles)}
 	for _, claims := range s.Optional {
 		doc.Optional = append(doc.Optional, encodeClaims(claims))
 	}
@@ -98,7 +99,7 @@ func (p *reader) scope() (*state.Scope, *plan.Settling, error) {
 	if err := p.json(entryScope, &doc); err != nil {
 		return nil, nil, err
 	}
-	out := &state.Scope{Moved: doc.Moved, Imported: doc.Imported}
+	out := &state.Scope{Moved: doc.Moved, Imported: doc.Imported, Left: doc.Left}
 	var err error
 	if out.Claims, err = decodeClaims(doc.Claims); err != nil {
 		return nil, nil, err
