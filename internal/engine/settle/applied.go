@@ -63,11 +63,6 @@ func (j *judge) findOther() {
 	}
 	j.Blocked.Each(note)
 	j.Outcomes.Unrecorded().Each(note)
-	for _, address := range j.Plan.Scope.Left {
-		if a, err := addr.ParseInstance(address); err == nil {
-			note(a)
-		}
-	}
 	for a := range j.Outcomes.Unwritten().Each {
 		j.unwritten[a.String()] = true
 	}
