@@ -20,6 +20,8 @@ type step struct {
 	deeds   string            // of the provider: a list of simprovider.Rule in JSON
 	guard   bool              // only the leak guard stops what the provider returns
 	signals []syscall.Signal  // sent when sim_slow.waits is being changed
+	// meanwhile is called then. It is for steps without signals.
+	meanwhile func()
 }
 
 // row is a run of commands that follow each other in a site.

@@ -43,8 +43,9 @@ type site struct {
 	outside string
 	values  canaries
 	scanner secretscan.Scanner
-	brought map[string]string // the content of files that the test wrote, by path
-	stored  func() []byte     // the content of the server that has the state; nil if there is none
+	brought map[string]string   // the content of files that the test wrote, by path
+	stored  func() []byte       // the content of the server that has the state; nil if there is none
+	sealed  *secretscan.Scanner // of secrets that commands may print and read, and store encrypted only; nil if there are none
 	found   []leak
 	anyEnd  bool // the steps may end in any way
 }
@@ -152,6 +153,10 @@ func (s *site) run(st step) string {
 	}
 	if st.signals != nil {
 		s.signal(st, cmd.Process.Pid, begun)
+	}
+	if st.meanwhile != nil {
+		s.until(func() bool { return s.waits() > begun })
+		st.meanwhile()
 	}
 	_ = cmd.Wait() // the exit status is looked at
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
@@ -261,6 +266,7 @@ func (s *site) search(after string, printed map[string][]byte) {
 		text, err := os.ReadFile(path)
 		if err == nil && (s.brought[path] == "" || s.brought[path] != string(text)) {
 			s.judge(after, strings.TrimPrefix(path, s.root+"/"), text)
+			s.judgeStored(after, strings.TrimPrefix(path, s.root+"/"), text)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -285,6 +291,16 @@ func (s *site) judge(after, name string, text []byte) {
 		if !excused(name, f.Secret) {
 			s.found = append(s.found, leak{after, name, f})
 		}
+	}
+}
+
+// judgeStored reports secrets that are stored in clear.
+func (s *site) judgeStored(after, name string, text []byte) {
+	if s.sealed == nil {
+		return
+	}
+	for _, f := range s.sealed.Scan(text) {
+		s.found = append(s.found, leak{after, name, f})
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -76,12 +77,61 @@ func (s *Server) Stop(mode string) {
 	s.run("pg_ctl", "stop", "-w", "-m", mode, "-D", s.data)
 }
 
-// LogStatements has the server write all statements to its log, with their parameters.
+// LogStatements has the server write all statements to its log, with their parameters, also those that fail.
 func (s *Server) LogStatements() {
 	s.t.Helper()
-	for _, statement := range []string{"ALTER SYSTEM SET log_statement = 'all'", "SELECT pg_reload_conf()"} {
+	for _, statement := range append(set(logging), "SELECT pg_reload_conf()") {
 		s.run("psql", "-q", "-d", s.URL(0), "-c", statement)
 	}
+}
+
+// logging are the settings with which a server logs the most.
+var logging = map[string]string{
+	"log_statement": "all", "log_min_duration_statement": "0", "log_parameter_max_length": "-1", "log_parameter_max_length_on_error": "-1",
+}
+
+// keeping are the settings with which a server removes no row or log record, and keeps statements.
+var keeping = map[string]string{
+	"autovacuum": "off", "wal_level": "logical", "wal_keep_size": "4GB", "wal_compression": "off", "shared_preload_libraries": "pg_stat_statements",
+}
+
+// set returns statements that set settings.
+func set(settings map[string]string) (out []string) {
+	for name, value := range settings {
+		out = append(out, fmt.Sprintf("ALTER SYSTEM SET %s = '%s'", name, value))
+	}
+	return out
+}
+
+// KeepAll restarts the server so that all it receives stays there in some form: in its log, its statistics,
+// and its files, from which nothing is removed. See also Incompressible.
+func (s *Server) KeepAll() {
+	s.t.Helper()
+	for _, statement := range append(set(logging), set(keeping)...) {
+		s.run("psql", "-q", "-d", s.URL(0), "-c", statement)
+	}
+	s.Stop("fast")
+	s.Run()
+	s.run("psql", "-q", "-d", s.URL(0), "-c", "CREATE EXTENSION pg_stat_statements")
+}
+
+// Incompressible has the server store values in a schema as they are, however long they are.
+func (s *Server) Incompressible(schema string) {
+	s.t.Helper()
+	s.run("psql", "-q", "-d", s.URL(0), "-c", fmt.Sprintf(`DO $$ DECLARE c record; BEGIN
+		FOR c IN SELECT attrelid::regclass AS of, attname FROM pg_attribute JOIN pg_class r ON r.oid = attrelid
+			WHERE relnamespace = '%s'::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped AND attstorage IN ('x', 'm') LOOP
+			EXECUTE format('ALTER TABLE %%s ALTER COLUMN %%I SET STORAGE EXTERNAL', c.of, c.attname);
+		END LOOP; END $$`, schema))
+}
+
+// Query carries out a statement, and returns the rows that it finds as lines, with a bar between columns.
+func (s *Server) Query(statement string) (string, error) {
+	out, err := exec.Command(filepath.Join(s.bin, "psql"), "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", s.URL(0), "-c", statement).Output()
+	if failed, is := errors.AsType[*exec.ExitError](err); is {
+		err = fmt.Errorf("%w: %s", err, failed.Stderr)
+	}
+	return strings.TrimSuffix(string(out), "\n"), err
 }
 
 // URL returns the connection string of the database, through another port of this machine unless port is 0.
@@ -104,30 +154,40 @@ func (s *Server) Program(name string, args ...string) error {
 	return nil
 }
 
-// Contents returns every byte that is stored: all rows as text, the server's files, which also have deleted
-// rows, and its log. They may have it in pieces or compressed.
-func (s *Server) Contents() ([]byte, error) {
+// Contents returns every byte that is stored: see Search.
+func (s *Server) Contents() (out []byte, err error) {
+	err = s.Search(func(_ string, content []byte) { out = append(out, content...) })
+	return out, err
+}
+
+// Search calls see for everything that is stored, with the name of the place: all rows as text ("rows"), the
+// server's log ("log"), and its files, in which deleted rows are, too, by their paths in its directory
+// ("base/…", "pg_wal/…"). Files may have values in pieces or compressed.
+func (s *Server) Search(see func(place string, content []byte)) error {
 	out, err := exec.Command(filepath.Join(s.bin, "pg_dump"), "--inserts", s.URL(0)).Output()
 	if err != nil {
-		return nil, fmt.Errorf("dumping the database: %w", err)
+		return fmt.Errorf("dumping the database: %w", err)
 	}
+	see("rows", out)
 	log, err := os.ReadFile(s.log())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out = append(out, log...)
-	err = filepath.WalkDir(s.data, func(path string, d fs.DirEntry, err error) error {
+	see("log", log)
+	return filepath.WalkDir(s.data, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return nil // the server removes files while it runs
 		}
 		data, err := os.ReadFile(path)
+		if err == nil {
+			place, _ := filepath.Rel(s.data, path) // it is below
+			see(filepath.ToSlash(place), data)
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		out = append(out, data...)
 		return err
 	})
-	return out, err
 }
 
 func (s *Server) run(program string, args ...string) {
