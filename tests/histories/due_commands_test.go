@@ -91,11 +91,11 @@ func (d *dues) move(from, to addr.Instance, branch *design) *act {
 
 // push stores the state as a whole, in which an object has become like another one.
 func (d *dues) push(i addr.Instance) *act {
-	d.log = append(d.log, "state push: "+i.String())
 	m := d.manager()
 	f, err := m.Read(context.Background())
 	if err == nil {
 		other, _ := d.any()
+		d.log = append(d.log, fmt.Sprintf("state push: %s is %s", i, other))
 		f.State.SetObject(addr.Object{Instance: i}, f.State.Instance(other).Current.Clone(), f.State.Instance(i).Provider)
 		f.Serial++
 		err = m.Write(context.Background(), f)

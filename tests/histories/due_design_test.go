@@ -172,6 +172,16 @@ func (d *design) address(i int) string {
 	return fmt.Sprint("sim_thing.b", i)
 }
 
+// looks reports whether a piece is a data source.
+func (d *design) looks() bool {
+	for i := range d.pieces {
+		if d.is(i) && d.kindOf(i) == lookup {
+			return true
+		}
+	}
+	return false
+}
+
 // readsState reports whether the number of instances of the piece with a name depends on objects.
 func (d *design) readsState(name string) bool {
 	var i int

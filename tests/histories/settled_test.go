@@ -66,6 +66,7 @@ func (d *dues) settle(branch *design) bool {
 	if d.r.IntN(6) == 0 {
 		a.failing = 30
 	}
+	before := d.read()
 	d.carryOutActs([]*act{a})
 	if a.shown != nil && a.shown.Extent != nil {
 		d.sum[fmt.Sprintf("full: %q", a.shown.Extent.Full)]++
@@ -74,6 +75,10 @@ func (d *dues) settle(branch *design) bool {
 	}
 	if !a.ok() {
 		return false
+	}
+	if branch.looks() && changedTwin(before, a.shown) {
+		d.sum["changed twins"]++
+		return true
 	}
 	p := d.plan(branch, &mayfly.PlanOptions{Mode: plan.Normal, SkipRefresh: true})
 	var left []string
@@ -95,6 +100,21 @@ func (d *dues) settle(branch *design) bool {
 		d.t.Errorf("a full plan after the run %d: got\n%s\nwant nothing to do", a.number, strings.Join(left, "\n"))
 	}
 	return len(left) == 0
+}
+
+// changedTwin reports whether a plan changes an object of the cloud that two objects of a state have. With the
+// one the other drifts, which data sources that are read after that may find.
+func changedTwin(s *state.State, p *plan.Plan) bool {
+	n := map[string]int{}
+	for _, in := range s.AllInstances() {
+		for o := range in.All() {
+			n[o.ID()]++
+		}
+	}
+	return slices.ContainsFunc(p.Changes, func(c *plan.Change) bool {
+		o := s.Object(addr.Object{Instance: c.PrevAddr, Deposed: c.Deposed})
+		return c.Action != plan.NoOp && o != nil && n[o.ID()] > 1
+	})
 }
 
 // comeToRest applies until nothing changes, and compares the marks and hashes that are left with none, but
