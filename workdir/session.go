@@ -62,9 +62,10 @@ type Session struct {
 	encryption *encryption.Set
 	launcher   *mayfly.Launcher
 	mu         sync.Mutex
-	packages   install.Selections // protected by mu
-	durations  *timing.Record     // stored by Close
-	openings   *local.Openings    // ended by Close
+	packages   install.Selections     // protected by mu
+	ready      map[addr.Provider]bool // found for objects, also those without a package; protected by mu
+	durations  *timing.Record         // stored by Close
+	openings   *local.Openings        // ended by Close
 }
 
 // Place says for people where the state is, without credentials; "" if the session was opened without looking
@@ -179,7 +180,7 @@ func (d *Dir) OpenState(ctx context.Context, st *state.State, opt SessionOptions
 // open prepares a project at a place without reading its state. Providers are found but not started. Without
 // a configuration, tree is nil.
 func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionOptions) (*Session, diag.List) {
-	s := &Session{dir: d, Manager: p.manager, Workspace: p.workspace, location: p.location, durations: d.files.durations(), openings: local.NewOpenings(d.files.dataDir)}
+	s := &Session{dir: d, Manager: p.manager, Workspace: p.workspace, location: p.location, ready: map[addr.Provider]bool{}, durations: d.files.durations(), openings: local.NewOpenings(d.files.dataDir)}
 	var diags, ds diag.List
 	if s.encryption, diags = d.Backend.encryption(ctx); diags.HasErrors() {
 		return s, diags
@@ -241,8 +242,13 @@ func (s *Session) useProviders(st *state.State) diag.List {
 }
 
 // addProviders verifies and uses the providers that objects need which were read after the session began. One
-// that is not installed is reported when it is to be started.
+// that is not installed is reported when it is to be started. What was verified is not verified again: that
+// takes time for the size of a package, and a plan of a change reads objects many times.
 func (s *Session) addProviders(st *state.State) {
+	missing := s.missing(st)
+	if len(missing) == 0 {
+		return
+	}
 	sel, diags := s.dir.Packages.installed(s.Project.Tree, st)
 	if diags.HasErrors() {
 		return
@@ -251,7 +257,22 @@ func (s *Session) addProviders(st *state.State) {
 	defer s.mu.Unlock()
 	all := maps.Clone(s.packages)
 	maps.Copy(all, sel)
+	maps.Copy(s.ready, missing)
 	s.packages = all
+}
+
+// missing returns the providers of objects in a state that were not found yet.
+func (s *Session) missing(st *state.State) map[addr.Provider]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[addr.Provider]bool{}
+	for _, in := range st.AllInstances() {
+		p := in.Provider.Provider
+		if _, used := s.packages[p]; !used && !s.ready[p] {
+			out[p] = true
+		}
+	}
+	return out
 }
 
 // installed returns the package of a provider; an empty one if it is not known.

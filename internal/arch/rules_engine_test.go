@@ -117,9 +117,13 @@ var engineRules = map[string]rule{
 		why: "what a list finds does not depend on the other lists of a query",
 	},
 	"engine": {
-		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/exposed", "engine/contract", "event", "engine/changed", "engine/gone", "engine/included", "engine/listing", "engine/idle", "engine/journal", "engine/order", "engine/moves", "engine/part", "engine/rounds", "engine/computed", "engine/deferral", "engine/scope", "engine/selection", "engine/settle", "engine/turn", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
+		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/exposed", "engine/contract", "event", "engine/accepted", "engine/changed", "engine/gone", "engine/included", "engine/listing", "engine/idle", "engine/journal", "engine/order", "engine/moves", "engine/part", "engine/rounds", "engine/computed", "engine/deferral", "engine/scope", "engine/selection", "engine/settle", "engine/turn", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
+	},
+	"engine/accepted": {
+		may: []string{"addr", "language/eval/blocks"}, pure: true, modules: []string{cty},
+		why: "what was accepted is remembered by name and value: it is the same whoever asks",
 	},
 	"engine/changed": {
 		may: []string{"addr", "diag", "base/future", "engine/moves", "engine/part", "language/eval", "language/eval/blockhash", "language/eval/blocks", "language/lang", "plan", "state"}, pure: true, modules: none,

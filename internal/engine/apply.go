@@ -172,7 +172,7 @@ func (a *applier) destroyUses(t *future.Task, c *plan.Change) (uses []eval.Use) 
 	if d := a.destroying.departure(c); d != nil {
 		uses = append(uses, a.asPreApply(t, d.Uses(t))...)
 	}
-	return append(uses, heldUses(t, a.preApply.run, c.Addr)...)
+	return append(uses, ephemeral.HeldUses(t, a.preApply.run, c.Addr)...)
 }
 
 // claimConditions claims the uses of opening, at the end, the ephemeral resources with conditions but without

@@ -59,7 +59,7 @@ func (de *destroyer) step(t *future.Task, c *plan.Change) bool {
 	if departure != nil {
 		departure.Prepare(t)
 	}
-	held := prepareHeld(t, de.applier.preApply.run, obj.Instance)
+	held := ephemeral.PrepareHeld(t, de.applier.preApply.run, obj.Instance)
 	de.awaitUses(t, de.applier.destroyUses(t, c))
 	de.awaitClosings(t, obj.Instance)
 	ok = false

@@ -57,16 +57,26 @@ func wide(n, size int) string {
 	return fmt.Sprintf(`
 resource "sim_thing" "base" {
  name = "base"
- size = %d
+ size = %[1]d
 }
 resource "sim_thing" "user" {
  count = 20
  name = "user-${count.index}"
  json = sim_thing.base.serial
 }
+resource "sim_thing" "one" {
+ count = 4
+ name = "one-${count.index}"
+ size = count.index == 0 ? %[1]d : 1
+}
+resource "sim_thing" "keyed" {
+ count = 40
+ name = "keyed-${count.index}"
+ json = sim_thing.one[count.index %% 4].serial
+}
 module "far" {
  source = "./far"
- for_each = toset([for i in range(%d) : "k${i}"])
+ for_each = toset([for i in range(%[2]d) : "k${i}"])
  name = each.key
 }
 `, size, n)
@@ -89,7 +99,7 @@ func TestChangedReads(t *testing.T) {
 		}
 		want := [3]int{}
 		if size == 2 {
-			want = [3]int{21, 21, 21}
+			want = [3]int{35, 35, 35} // the base object with 20 readers, and a block of 4 with 10 readers of one of these
 		}
 		if counts[0] != want || counts[1] != want {
 			t.Errorf("size %d: evaluated, read, records: got %v, want %v each", size, counts, want)

@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/accepted"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -72,7 +73,7 @@ type host struct {
 	providers *processes.Set
 	stats     Stats
 	valid     *validation // of the configuration that was validated last; nil for none
-	accepted  *accepted
+	accepted  *accepted.Set
 }
 
 // Stats counts the work of all operations of an engine.
@@ -82,7 +83,7 @@ type Stats struct {
 }
 
 // New returns an engine. Nothing is started.
-func New(opt Options) *Engine { return with(opt, processes.New(opt.Launcher), &accepted{}) }
+func New(opt Options) *Engine { return with(opt, processes.New(opt.Launcher), &accepted.Set{}) }
 
 // Beside returns an engine that uses the same provider processes, and whose operations may overlap with e's.
 // It is not closed: e ends the processes.
@@ -93,7 +94,7 @@ func (e *Engine) Beside(change func(*Options)) *Engine {
 }
 
 // with returns an engine that uses the given providers, with defaults for options that are not set.
-func with(opt Options, providers *processes.Set, a *accepted) *Engine {
+func with(opt Options, providers *processes.Set, a *accepted.Set) *Engine {
 	if opt.Parallelism <= 0 {
 		opt.Parallelism = 10
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/accepted"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
@@ -70,7 +71,7 @@ func withhold(w *withheld.Attributes, b *blocks.Resource) {
 // validateConfig has the provider validate a configuration of the block, which has no marks. It skips the
 // call if the provider accepted the same configuration while the whole configuration was validated.
 func (op *objectOp) validateConfig(mode addr.Mode, b *blocks.Resource, config cty.Value) diag.List {
-	if op.walk.accepted.has(acceptedKey(b), config) {
+	if op.walk.accepted.Has(accepted.Key(b), config) {
 		return nil
 	}
 	return op.Provider.ValidateResource(op.Ctx, mode, op.TypeName(), config)

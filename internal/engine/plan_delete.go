@@ -41,7 +41,7 @@ func (or *orphanPlanner) plan(t *future.Task, o *orphan) {
 		return
 	}
 	departure := or.departure(t, o)
-	held := prepareHeld(t, or.run, o.obj.Instance)
+	held := ephemeral.PrepareHeld(t, or.run, o.obj.Instance)
 	if u, ok := or.run.Providers.Use(t, po.Addr); ok {
 		or.awaitUses(t, []eval.Use{u})
 	}

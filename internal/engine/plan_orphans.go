@@ -7,6 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
+	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
 	"github.com/mayfly-iac/mayfly/internal/engine/gone"
 	"github.com/mayfly-iac/mayfly/internal/engine/selection"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -102,7 +103,7 @@ func (or *orphanPlanner) expansionDone(pool *future.Pool, t *future.Task) {
 // before they were known.
 func (or *orphanPlanner) queue(pool *future.Pool, t *future.Task, resources []addr.AbsResource) {
 	for _, o := range or.choose(t, or.find(resources)) {
-		uses := slices.Clip(heldUses(t, or.run, o.obj.Instance))
+		uses := slices.Clip(ephemeral.HeldUses(t, or.run, o.obj.Instance))
 		if u, ok := or.run.Providers.Use(t, o.provider); ok {
 			uses = append(uses, u)
 		}

@@ -10,12 +10,19 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
+	"github.com/mayfly-iac/mayfly/internal/engine/accepted"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/internal/values/leak"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 )
+
+// validation is the result of validating a configuration.
+type validation struct {
+	cfg   *blocks.Config
+	diags diag.List
+}
 
 // Validate checks a configuration without state, variables or configured providers: every expression is
 // evaluated with unknown values, and providers validate the known parts. It opens nothing.
@@ -94,12 +101,12 @@ func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
 // provider has a provider validate its configuration, as far as it is known, unless that was done already by
 // an engine that shares the process.
 func (v *validator) provider(a addr.ProviderConfig, cfg cty.Value) diag.List {
-	if v.accepted.has(a, cfg) {
+	if v.accepted.Has(a, cfg) {
 		return nil
 	}
 	diags := v.providers.Ask(v.ctx, a.Provider, func(p provider.Reader) diag.List { return p.ValidateConfig(v.ctx, cfg) })
 	if len(diags) == 0 {
-		v.accepted.Store(a, cfg)
+		v.accepted.Add(a, cfg)
 	}
 	return diags
 }
@@ -155,15 +162,15 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 
 // resource has the provider validate a configuration, which has no marks, unless it accepted the same before.
 func (v *validator) resource(in *eval.Instance, config cty.Value) diag.List {
-	key := acceptedKey(in.Resource.Block)
-	if v.accepted.has(key, config) {
+	key := accepted.Key(in.Resource.Block)
+	if v.accepted.Has(key, config) {
 		return nil
 	}
-	diags := v.providers.Ask(v.ctx, key.provider, func(p provider.Reader) diag.List {
+	diags := v.providers.Ask(v.ctx, key.Provider, func(p provider.Reader) diag.List {
 		return p.ValidateResource(v.ctx, key.Mode, key.Type, config)
 	})
 	if len(diags) == 0 {
-		v.accepted.Store(key, config)
+		v.accepted.Add(key, config)
 	}
 	return diags
 }

@@ -51,7 +51,7 @@ func (h *host) newWalk(ctx, soft context.Context, recorder ephemeral.Recorder, h
 	leaks := contract.Leaks{Guard: h.opt.Leaks, Policy: h.opt.LeakPolicy, Use: h.opt.Leaks.NewUse()}
 	pool := ephemeral.NewPool(ephemeral.Options{
 		Ctx: ctx, Soft: soft, Providers: h.providers, Events: h.events, Limit: h.opt.CloseLimit, Now: h.opt.Now,
-		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return h.accepted.has(pc, config) }, Instead: h.opt.Instead, Computed: uses.Need, Leaks: h.opt.Leaks, LeakUse: leaks.Use,
+		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return h.accepted.Has(pc, config) }, Instead: h.opt.Instead, Computed: uses.Need, Leaks: h.opt.Leaks, LeakUse: leaks.Use,
 		Recorder: recorder,
 	})
 	hasher.Begin = func() func() {

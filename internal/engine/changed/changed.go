@@ -29,8 +29,8 @@ type Source struct {
 	Fetch   part.Fetch
 }
 
-// Work is the work of a plan. A nil *Work is the work of a full plan. Its exported methods but Plans and Join
-// are called while no task runs.
+// Work is the work of a plan. A nil *Work is the work of a full plan. Its exported methods but Plans, Idle
+// and Join are called while no task runs.
 type Work struct {
 	// Part has the objects that were read.
 	Part *part.Part
@@ -155,6 +155,17 @@ func (w *Work) Plans(a addr.Instance, block *blocks.Resource) bool {
 	}
 	w.attempt.planned = append(w.attempt.planned, a)
 	return true
+}
+
+// Idle reports whether an instance has no work. Its object isn't read then, unless something with work asks
+// for the value. It is safe for concurrent use.
+func (w *Work) Idle(a addr.Instance, block *blocks.Resource) bool {
+	if !w.Partial() {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.attempt.has(a, block)
 }
 
 // Join adds an instance to the work that planning looks for and that the state doesn't have as it is needed.

@@ -363,8 +363,11 @@ func TestJoin(t *testing.T) {
 	if got, want := p.outcome(), "t.c ephemeral.t.e / t.user / gone t.c t.user ephemeral.t.e"; got != want || p.w.Evaluated() != 4 {
 		t.Errorf("got %s and %d evaluated, want %s and 4", got, p.w.Evaluated(), want)
 	}
-	if !p.w.Plans(instance(t, "t.b"), nil) {
+	if b := instance(t, "t.b"); !p.w.Plans(b, nil) || p.w.Idle(b, nil) {
 		t.Error("got no work of an instance that has joined, want it to have some")
+	}
+	if a := instance(t, "t.a"); !p.w.Idle(a, nil) || (*Work)(nil).Idle(a, nil) {
+		t.Errorf("got %v for an instance without work, and %v in a full plan, want true and false", p.w.Idle(a, nil), (*Work)(nil).Idle(a, nil))
 	}
 }
 

@@ -1,4 +1,4 @@
-package engine
+package ephemeral
 
 import (
 	"github.com/mayfly-iac/mayfly/addr"
@@ -6,18 +6,18 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 )
 
-// heldUses returns, for a claim, the uses that depends_on holds open while the object at the address is read
+// HeldUses returns, for a claim, the uses that depends_on holds open while the object at the address is read
 // or destroyed.
-func heldUses(t *future.Task, run *eval.Run, a addr.Instance) []eval.Use {
+func HeldUses(t *future.Task, run *eval.Run, a addr.Instance) []eval.Use {
 	if in := run.HeldInstance(t, a); in != nil {
 		return in.HeldUses(t)
 	}
 	return nil
 }
 
-// prepareHeld returns the instances that depends_on holds open while the object at the address is read or
+// PrepareHeld returns the instances that depends_on holds open while the object at the address is read or
 // destroyed, after demanding the objects that they need. The task must not be in a slot.
-func prepareHeld(t *future.Task, run *eval.Run, a addr.Instance) []eval.Need {
+func PrepareHeld(t *future.Task, run *eval.Run, a addr.Instance) []eval.Need {
 	in := run.HeldInstance(t, a)
 	if in == nil {
 		return nil
