@@ -7,6 +7,8 @@ package hashes
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -68,7 +70,7 @@ func Of(cfg *blocks.Config, opt Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Set{set, state.BlockHashes{}}
+	out, values := &Set{set, state.BlockHashes{}}, setsOf(opt.Key, cfg.Unread())
 	for _, m := range set.Modules() {
 		hashes := state.ModuleHashes{Module: m.Path}
 		for _, e := range m.Entries {
@@ -77,6 +79,10 @@ func Of(cfg *blocks.Config, opt Options) (*Set, error) {
 				b.Hash = state.Hash(e.Hash)
 			}
 			hashes.Blocks = append(hashes.Blocks, b)
+		}
+		if h, has := values[m.Path]; has {
+			hashes.Blocks = append(hashes.Blocks, state.BlockHash{Name: "values", Hash: h})
+			slices.SortFunc(hashes.Blocks, func(a, b state.BlockHash) int { return strings.Compare(a.Name, b.Name) })
 		}
 		out.blocks = append(out.blocks, hashes)
 	}
@@ -89,6 +95,22 @@ func salt(key []byte) fingerprint.Salt {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("salt for sensitive values"))
 	return fingerprint.Salt{Scheme: fingerprint.Scheme, Bytes: mac.Sum(nil)}
+}
+
+// setsOf returns the hash of the set of unread values, for each module that has some. The values have hashes of
+// their own, but none of these changes when the last one goes that has read a value.
+func setsOf(key []byte, unread map[*blocks.Value]bool) map[addr.Module]state.Hash {
+	names := map[addr.Module][]string{}
+	for v := range unread {
+		names[v.Module.Config.Path] = append(names[v.Module.Config.Path], v.Address())
+	}
+	out := map[addr.Module]state.Hash{}
+	for path, all := range names {
+		mac := hmac.New(sha256.New, key)
+		_, _ = fmt.Fprintf(mac, "%q", slices.Sorted(slices.Values(all)))
+		out[path] = state.Hash(mac.Sum(nil))
+	}
+	return out
 }
 
 // always reports whether the units of a block are due in every plan: data sources, and checks with one.

@@ -55,7 +55,7 @@ func find(run *eval.Run, cfg *blocks.Config, p *plan.Plan, work *changed.Work, h
 	}
 	f := &finder{
 		candidates: &candidates{settling: &plan.Settling{Hashes: hashes, Moment: work.Found().Moment, Full: !work.Partial()}},
-		run:        run, plan: p, work: work, t: &future.Task{}, unread: unread(cfg),
+		run:        run, plan: p, work: work, t: &future.Task{}, unread: cfg.Unread(),
 		declared: map[state.Block]bool{}, differs: map[state.Block]bool{}, due: map[state.Unit]state.Due{}, known: map[state.Unit]bool{},
 	}
 	for _, m := range hashes {
