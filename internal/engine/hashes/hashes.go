@@ -70,7 +70,7 @@ func Of(cfg *blocks.Config, opt Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, values := &Set{set, state.BlockHashes{}}, setsOf(opt.Key, cfg.Unread())
+	out, values := &Set{set, state.BlockHashes{}}, setsOf(cfg)
 	for _, m := range set.Modules() {
 		hashes := state.ModuleHashes{Module: m.Path}
 		for _, e := range m.Entries {
@@ -80,10 +80,10 @@ func Of(cfg *blocks.Config, opt Options) (*Set, error) {
 			}
 			hashes.Blocks = append(hashes.Blocks, b)
 		}
-		if h, has := values[m.Path]; has {
-			hashes.Blocks = append(hashes.Blocks, state.BlockHash{Name: "values", Hash: h})
-			slices.SortFunc(hashes.Blocks, func(a, b state.BlockHash) int { return strings.Compare(a.Name, b.Name) })
-		}
+		mac := hmac.New(sha256.New, opt.Key)
+		_, _ = fmt.Fprintf(mac, "unread %q", slices.Sorted(slices.Values(values[m.Path])))
+		hashes.Blocks = append(hashes.Blocks, state.BlockHash{Name: "values", Hash: state.Hash(mac.Sum(nil))})
+		slices.SortFunc(hashes.Blocks, func(a, b state.BlockHash) int { return strings.Compare(a.Name, b.Name) })
 		out.blocks = append(out.blocks, hashes)
 	}
 	return out, nil
@@ -97,18 +97,12 @@ func salt(key []byte) fingerprint.Salt {
 	return fingerprint.Salt{Scheme: fingerprint.Scheme, Bytes: mac.Sum(nil)}
 }
 
-// setsOf returns the hash of the set of unread values, for each module that has some. The values have hashes of
-// their own, but none of these changes when the last one goes that has read a value.
-func setsOf(key []byte, unread map[*blocks.Value]bool) map[addr.Module]state.Hash {
-	names := map[addr.Module][]string{}
-	for v := range unread {
-		names[v.Module.Config.Path] = append(names[v.Module.Config.Path], v.Address())
-	}
-	out := map[addr.Module]state.Hash{}
-	for path, all := range names {
-		mac := hmac.New(sha256.New, key)
-		_, _ = fmt.Fprintf(mac, "%q", slices.Sorted(slices.Values(all)))
-		out[path] = state.Hash(mac.Sum(nil))
+// setsOf returns the content of the hash of each module's set of unread values, which may be empty. The values
+// have hashes of their own, but none of these changes when the last block goes that has read a value.
+func setsOf(cfg *blocks.Config) map[addr.Module][]string {
+	out := map[addr.Module][]string{}
+	for v := range cfg.Unread() {
+		out[v.Module.Config.Path] = append(out[v.Module.Config.Path], v.Address())
 	}
 	return out
 }
