@@ -66,7 +66,7 @@ func (h Hash) String() string { return hex.EncodeToString(h[:4]) }
 // Block names a block of a module, in all instances of the module. Name is the block's address within the
 // module. "resource." comes before the address of a managed resource, and "repetition." before the address of
 // a resource for its count, for_each or enabled. A call stands for its repetition. "values" are the locals
-// and outputs that nothing else reads. It is comparable.
+// and outputs that nothing else reads, whose hash is of their set. It is comparable.
 type Block struct {
 	Module addr.Module
 	Name   string

@@ -146,6 +146,20 @@ values module.m["a"], module.m["a"].sim_thing.y`},
 values , sim_thing.two[0]`},
 		"a repetition": {strings.Replace(unitsOfAllKinds, "count = sim_thing.base.size", "count = sim_thing.base.size + 0", 1), nil, `data.sim_lookup.d, sim_thing.base
 repetition sim_thing.n, sim_thing.base`},
+		"a repetition that comes to read": {strings.Replace(unitsOfAllKinds, "count = 2\n", "count = 2 * sim_thing.base.size\n", 1), nil, `data.sim_lookup.d, sim_thing.base
+repetition sim_thing.two, sim_thing.base`},
+		"data that is read later": {strings.Replace(strings.Replace(unitsOfAllKinds, "{ name = sim_thing.base.name }", "{\n name = \"base\"\n hint = sim_thing.base.label\n}", 1), "size = 1\n", "size = 1\n tags = { a = \"b\" }\n", 1), func(l *ledger, r *engine.PlanRequest) { unhashed(l, r) }, `check check.c, sim_thing.two[0]
+check module.m["a"].check.c, module.m["a"].sim_thing.y
+check output.o, sim_thing.base
+repetition module.m, sim_thing.base
+repetition module.m["a"].sim_thing.x, sim_thing.base
+repetition sim_thing.n, sim_thing.base
+values , sim_thing.two[1]
+values module.m["a"], module.m["a"].sim_thing.y`},
+		"conditions of an object": {strings.Replace(unitsOfAllKinds, "size = 1\n", "size = 1\n lifecycle {\n  precondition {\n   condition = var.v > 0\n   error_message = \"It is not.\"\n  }\n }\n", 1), nil, `data.sim_lookup.d, sim_thing.base`},
+		"marks on conditions of an object": {strings.Replace(unitsOfAllKinds, "size = 1\n", "size = 1\n lifecycle {\n  precondition {\n   condition = var.v > 0\n   error_message = \"It is not.\"\n  }\n }\n", 1), func(l *ledger, _ *engine.PlanRequest) {
+			l.marks[state.ParseUnit("check sim_thing.base")] = true
+		}, `data.sim_lookup.d, sim_thing.base`},
 		"a call": {strings.Replace(unitsOfAllKinds, "n = sim_thing.base.size", "n = sim_thing.base.size + 0", 1), nil, `data.sim_lookup.d, sim_thing.base
 repetition module.m["a"].sim_thing.x, sim_thing.base
 values module.m["a"], module.m["a"].sim_thing.y`},
@@ -172,6 +186,7 @@ check check.gone is gone
 check module.m["a"].check.c, module.m["a"].sim_thing.y
 check module.m["z"].check.c is gone
 check output.o is gone
+check sim_thing.base is gone
 check sim_thing.gone is gone
 data.sim_lookup.d, sim_thing.base
 module.m["z"].sim_thing.y is gone
@@ -207,8 +222,8 @@ data.sim_lookup.d, sim_thing.base`},
 			if got != c.want {
 				t.Errorf("got the units\n%s\nwant\n%s", got, c.want)
 			}
-			if p.Settling != nil && p.Settling.Full != (name == "all") {
-				t.Errorf("a full plan: got %v, want %v", p.Settling.Full, name == "all")
+			if p.Settling != nil && p.Settling.Full != slices.Contains([]string{"all", "data that is read later"}, name) {
+				t.Errorf("got a plan with full=%v, want the other", p.Settling.Full)
 			}
 			if p.Settling != nil && !slices.EqualFunc(p.Scope.Hashes, p.Settling.Hashes, func(a, b state.ModuleHashes) bool { return slices.Equal(a.Blocks, b.Blocks) }) {
 				t.Error("hashes of the claims: got others, want those of the configuration")

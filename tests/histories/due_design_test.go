@@ -320,7 +320,12 @@ func (d *design) life(i int, all string) string {
 
 const groupText = `variable "name" {}
 variable "v" {}
-variable "r" {}
+variable "r" {
+  validation {
+    condition     = var.r != "9"
+    error_message = "It is 9."
+  }
+}
 locals { v = sim_thing.x.tags.v }
 resource "sim_thing" "x" {
   name = var.name
@@ -336,7 +341,19 @@ module "in" {
   r      = var.v
 }
 output "says" { value = local.v }
-output "both" { value = "${sim_thing.x.serial}${sim_thing.y.tags.r}" }
+output "both" {
+  value = "${sim_thing.x.serial}${sim_thing.y.tags.r}"
+  precondition {
+    condition     = sim_thing.x.tags.v != "9"
+    error_message = "It is 9."
+  }
+}
+check "c" {
+  assert {
+    condition     = sim_thing.y.tags.v != "1"
+    error_message = "It is 1."
+  }
+}
 output "all" { value = module.in.all }
 `
 

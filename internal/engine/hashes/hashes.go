@@ -7,6 +7,8 @@ package hashes
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -68,7 +70,7 @@ func Of(cfg *blocks.Config, opt Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Set{set, state.BlockHashes{}}
+	out, values := &Set{set, state.BlockHashes{}}, setsOf(cfg)
 	for _, m := range set.Modules() {
 		hashes := state.ModuleHashes{Module: m.Path}
 		for _, e := range m.Entries {
@@ -78,6 +80,10 @@ func Of(cfg *blocks.Config, opt Options) (*Set, error) {
 			}
 			hashes.Blocks = append(hashes.Blocks, b)
 		}
+		mac := hmac.New(sha256.New, opt.Key)
+		_, _ = fmt.Fprintf(mac, "unread %q", slices.Sorted(slices.Values(values[m.Path])))
+		hashes.Blocks = append(hashes.Blocks, state.BlockHash{Name: "values", Hash: state.Hash(mac.Sum(nil))})
+		slices.SortFunc(hashes.Blocks, func(a, b state.BlockHash) int { return strings.Compare(a.Name, b.Name) })
 		out.blocks = append(out.blocks, hashes)
 	}
 	return out, nil
@@ -89,6 +95,16 @@ func salt(key []byte) fingerprint.Salt {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("salt for sensitive values"))
 	return fingerprint.Salt{Scheme: fingerprint.Scheme, Bytes: mac.Sum(nil)}
+}
+
+// setsOf returns the content of the hash of each module's set of unread values, which may be empty. The values
+// have hashes of their own, but none of these changes when the last block goes that has read a value.
+func setsOf(cfg *blocks.Config) map[addr.Module][]string {
+	out := map[addr.Module][]string{}
+	for v := range cfg.Unread() {
+		out[v.Module.Config.Path] = append(out[v.Module.Config.Path], v.Address())
+	}
+	return out
 }
 
 // always reports whether the units of a block are due in every plan: data sources, and checks with one.

@@ -2,15 +2,10 @@ package settle
 
 import (
 	"testing"
-	"testing/fstest"
-
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/engine/changed"
-	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
-	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks/blockstest"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -18,18 +13,7 @@ import (
 // TestRecordsNothing finds no units in plans that don't look at everything that has changed, or whose hashes
 // are not known.
 func TestRecordsNothing(t *testing.T) {
-	compile := func(main string) *blocks.Config {
-		tree, diags := (&config.Loader{FS: fstest.MapFS{"main.tf": {Data: []byte(main)}}}).Load(".")
-		if diags.HasErrors() {
-			t.Fatal(diags)
-		}
-		cfg, diags := blocks.Compile(tree, blockstest.Schemas{"made": {Type: cty.String, Computed: true}})
-		if diags.HasErrors() {
-			t.Fatal(diags)
-		}
-		return cfg
-	}
-	plain := compile("resource \"t\" \"a\" {}\n")
+	plain := compile(t, "resource \"t\" \"a\" {}\n")
 	work, hashes := &changed.Work{}, state.BlockHashes{}
 	for name, c := range map[string]struct {
 		cfg    *blocks.Config
@@ -39,7 +23,7 @@ func TestRecordsNothing(t *testing.T) {
 	}{
 		"another scope":        {plain, plan.Plan{}, nil, hashes},
 		"no hashes":            {plain, plan.Plan{}, work, nil},
-		"computed values":      {compile("resource \"t\" \"a\" {\n  lifecycle { ephemeral_attributes = [made] }\n}\n"), plan.Plan{}, work, hashes},
+		"computed values":      {compile(t, "resource \"t\" \"a\" {\n  lifecycle { ephemeral_attributes = [made] }\n}\n"), plan.Plan{}, work, hashes},
 		"only refreshing":      {plain, plan.Plan{Mode: plan.RefreshOnly}, work, hashes},
 		"targets":              {plain, plan.Plan{Targets: make([]addr.Target, 1)}, work, hashes},
 		"excludes":             {plain, plan.Plan{Excludes: make([]addr.Target, 1)}, work, hashes},

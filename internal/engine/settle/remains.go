@@ -56,11 +56,13 @@ func (f *finder) remains(u state.Unit, recorded bool) bool {
 	return true
 }
 
+// checkRemains is remains for the results of conditions. A variable, an output or a resource may have lost its
+// conditions.
 func (f *finder) checkRemains(u state.Unit, recorded bool) bool {
 	if in, name, ok := changed.SplitValue(u.Addr); ok {
 		whole := !recorded && in == in.Module().Instance()
-		return f.declared[state.Block{Module: in.Module(), Name: name}] && (whole || f.exists(in))
+		return f.guarded[in.Module().Join(name)] && (whole || f.exists(in))
 	}
 	t, err := addr.ParseTarget(u.Addr)
-	return err != nil || t.Resource == nil || f.declared[state.BlockOf(addr.ConfigResource{Module: t.Module.Module(), Resource: *t.Resource})]
+	return err != nil || t.Resource == nil || f.guarded[addr.ConfigResource{Module: t.Module.Module(), Resource: *t.Resource}.String()]
 }

@@ -55,8 +55,8 @@ func find(run *eval.Run, cfg *blocks.Config, p *plan.Plan, work *changed.Work, h
 	}
 	f := &finder{
 		candidates: &candidates{settling: &plan.Settling{Hashes: hashes, Moment: work.Found().Moment, Full: !work.Partial()}},
-		run:        run, plan: p, work: work, t: &future.Task{}, unread: unread(cfg),
-		declared: map[state.Block]bool{}, differs: map[state.Block]bool{}, due: map[state.Unit]state.Due{}, known: map[state.Unit]bool{},
+		run:        run, plan: p, work: work, t: &future.Task{}, unread: cfg.Unread(),
+		declared: map[state.Block]bool{}, differs: map[state.Block]bool{}, due: map[state.Unit]state.Due{}, known: map[state.Unit]bool{}, guarded: map[string]bool{},
 	}
 	for _, m := range hashes {
 		for _, b := range m.Blocks {
@@ -103,6 +103,7 @@ type finder struct {
 	differs  map[state.Block]bool
 	due      map[state.Unit]state.Due
 	known    map[state.Unit]bool // units that the configuration or the state has
+	guarded  map[string]bool     // static addresses of blocks with conditions
 }
 
 // changes adds the instances and outputs.
@@ -112,13 +113,12 @@ func (f *finder) changes() {
 		if c.Moved() {
 			f.known[state.UnitOf(c.PrevAddr)] = true
 		}
-		if c.Deposed == addr.Current && c.Action == plan.NoOp {
+		if c.Action == plan.NoOp {
 			f.instances, f.reads = append(f.instances, c.Addr), append(f.reads, c.Deps)
 		}
 	}
 	for _, o := range f.plan.Outputs {
 		if f.run.Root.Output(o.Name) != nil {
-			f.known[state.Unit{Kind: state.OutputUnit, Addr: o.Name}] = true
 			f.results, f.reads = append(f.results, state.Subject{Kind: state.OneOutput, Addr: o.Name}), append(f.reads, o.Deps)
 		}
 	}
@@ -130,7 +130,7 @@ func (f *finder) data() {
 		if a.Resource.Mode != addr.Data || f.known[state.UnitOf(a)] {
 			continue
 		}
-		if in, found := f.run.Find(f.t, a); found && in != nil {
+		if in, _ := f.run.Find(f.t, a); in != nil {
 			deps := in.Deps(f.t)
 			f.known[state.UnitOf(a)], f.instances, f.reads = true, append(f.instances, a), append(f.reads, deps)
 			f.settling.Units = append(f.settling.Units, state.Finding{Unit: state.UnitOf(a), Block: state.BlockOf(a.Config()), Reads: plan.Subjects(deps)})
@@ -258,6 +258,7 @@ func (f *finder) withWork(m *eval.Module) {
 // checks adds the checks, and the conditions of variables and outputs.
 func (f *finder) checks() {
 	for _, r := range f.plan.Checks {
+		f.guarded[r.Config] = true
 		if r.Kind == "resource" {
 			continue
 		}
