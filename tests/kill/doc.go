@@ -3,7 +3,7 @@
 // objects, nor open ephemerals, nor the lock.
 //
 // It has tests only, for Unix. They may import the test provider, its transcript, the servers of internal,
-// package program, sysfault, which fails calls of the program, and powercut, a disk that loses writes that
-// were not synchronized. They must not know any other package of this module: they look at the files and the
-// next command, as a person does.
+// package program, sysfault, which fails calls of the program, tcpproxy, which breaks connections, and
+// powercut, a disk that loses writes that were not synchronized. They must not know any other package of this
+// module: they look at the files and the next command, as a person does.
 package kill
