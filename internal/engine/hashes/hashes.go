@@ -5,8 +5,6 @@
 package hashes
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -34,8 +32,17 @@ type Options struct {
 
 // Set has the hashes of a configuration. A nil *Set has none.
 type Set struct {
+	key    []byte
 	set    *blockhash.Set
 	blocks state.BlockHashes
+}
+
+// Key returns the key; nil if the hashes are not known.
+func (s *Set) Key() []byte {
+	if s == nil {
+		return nil
+	}
+	return s.key
 }
 
 // Blocks returns the hashes for the store; nil if they are not known.
@@ -56,7 +63,7 @@ func (s *Set) Components() []blockhash.Component {
 
 // Of hashes all blocks of a configuration that compiled without errors.
 func Of(cfg *blocks.Config, opt Options) (*Set, error) {
-	slow := fingerprint.New([]fingerprint.Salt{salt(opt.Key)}, nil)
+	slow := fingerprint.New([]fingerprint.Salt{fingerprint.SaltOf(opt.Key)}, nil)
 	set, err := blockhash.Of(cfg, blockhash.Inputs{
 		Key: opt.Key, Variables: opt.Variables, Workspace: opt.Workspace, RootDir: opt.RootDir, WorkDir: opt.WorkDir, Version: opt.Version, Interrupted: opt.Interrupted,
 		Functions: funcs.Table(funcs.Options{BaseDir: opt.WorkDir, PureOnly: true, Interrupted: opt.Interrupted}),
@@ -68,7 +75,7 @@ func Of(cfg *blocks.Config, opt Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Set{set, state.BlockHashes{}}
+	out := &Set{opt.Key, set, state.BlockHashes{}}
 	for _, m := range set.Modules() {
 		hashes := state.ModuleHashes{Module: m.Path}
 		for _, e := range m.Entries {
@@ -81,14 +88,6 @@ func Of(cfg *blocks.Config, opt Options) (*Set, error) {
 		out.blocks = append(out.blocks, hashes)
 	}
 	return out, nil
-}
-
-// salt returns the salt for sensitive values, which follows from the key, so that there is one whenever there
-// is a key. A state has salts only if something in it is withheld.
-func salt(key []byte) fingerprint.Salt {
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte("salt for sensitive values"))
-	return fingerprint.Salt{Scheme: fingerprint.Scheme, Bytes: mac.Sum(nil)}
 }
 
 // always reports whether the units of a block are due in every plan: data sources, and checks with one.
