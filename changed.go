@@ -53,7 +53,7 @@ func refuseScope(o *Operation, opt PlanOptions) diag.List {
 
 // readChanged finds all changes, and reads the part of the state that planning them begins with. If
 // everything has to be planned, it reads the state as a whole.
-func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt PlanOptions) (*changed.Work, state.BlockHashes, diag.List) {
+func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt PlanOptions) (*changed.Work, *hashes.Set, diag.List) {
 	if diags := refuseScope(o, opt); diags.HasErrors() {
 		return nil, nil, diags
 	}
@@ -88,7 +88,7 @@ func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt Pla
 	if o.more != nil {
 		o.more(o.State())
 	}
-	return work, set.Blocks(), nil
+	return work, set, nil
 }
 
 // soft returns the context that ends on the first interrupt, ctx if there is none.

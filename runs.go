@@ -12,6 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/engine"
 	"github.com/mayfly-iac/mayfly/internal/engine/changed"
+	"github.com/mayfly-iac/mayfly/internal/engine/given"
+	"github.com/mayfly-iac/mayfly/internal/engine/hashes"
 	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -58,7 +60,7 @@ func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *roun
 		}
 	}
 	var work *changed.Work
-	var known state.BlockHashes
+	var known *hashes.Set
 	if opt.Scope == ScopeChanged {
 		var ds diag.List
 		if work, known, ds = o.readChanged(ctx, cfg, opt); ds.HasErrors() {
@@ -66,11 +68,14 @@ func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *roun
 		}
 	} else if changeReader(o) != nil {
 		if set, ds := o.hashes(ctx, soft(ctx, opt.Soft), cfg, opt.Variables); !ds.HasErrors() { // else the blocks that it changes are compared later
-			known = set.Blocks()
+			known = set
 		}
 	}
 	req := o.request(cfg, opt)
-	req.Changed, req.Hashes = work, known
+	req.Changed, req.Hashes = work, known.Blocks()
+	if work != nil {
+		req.Given = given.New(known.Key(), o.p.version)
+	}
 	req.Memory, req.Scoped = memory, o.p.claimer() != nil
 	late := store.RecoveredBy(o.p.opt.State.Store)
 	planned, more := o.p.engine.Plan(ctx, req)
@@ -188,7 +193,11 @@ func (o *Operation) applyRound(ctx context.Context, planned *plan.Plan, opt Appl
 	// Writing a large state takes much memory. Nothing here holds the changes meanwhile.
 	o.saved = nil
 	before, rows, own := o.State(), planned.Rows(), memory.Own(planned)
-	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, State: run, Salts: o.State().Salts, Memory: memory, Soft: opt.Soft, Writes: o.writes})
+	req := engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, State: run, Salts: o.State().Salts, Memory: memory, Soft: opt.Soft, Writes: o.writes}
+	if keyed, is := run.(state.Keyed); is {
+		req.Given = given.New(keyed.HashKey(), o.p.version)
+	}
+	applied, more := o.p.engine.Apply(ctx, req)
 	diags = append(diags, more...)
 	diags = append(diags, o.endRun(run)...)
 	diags = append(diags, read.ClearDiags(rows)...)

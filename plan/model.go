@@ -117,6 +117,9 @@ type Change struct {
 	// Withheld are the attributes whose values are kept out of the plan and the state: Before and After have
 	// null there.
 	Withheld []Withheld
+
+	// Given is the keyed hash of the configuration of an object that stays as it is; zero for none.
+	Given state.Hash
 }
 
 // Withheld is an attribute whose value is kept out of the plan, with the knowledge about it.

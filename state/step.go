@@ -29,6 +29,12 @@ type Settler interface {
 	Settle(instances ...addr.Instance)
 }
 
+// Keyed is implemented by runs of stores that keep hashes.
+type Keyed interface {
+	// HashKey returns the key that hashes of configurations are made with; nil for none.
+	HashKey() []byte
+}
+
 // Around returns the subjects that an instance is a part of: itself, the instances of its resource, and all
 // of its block in each module around it.
 func Around(a addr.Instance) []Subject {

@@ -117,7 +117,7 @@ var engineRules = map[string]rule{
 		why: "what a list finds does not depend on the other lists of a query",
 	},
 	"engine": {
-		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/exposed", "engine/contract", "event", "engine/accepted", "engine/changed", "engine/gone", "engine/included", "engine/listing", "engine/idle", "engine/journal", "engine/order", "engine/moves", "engine/part", "engine/rounds", "engine/computed", "engine/deferral", "engine/scope", "engine/selection", "engine/settle", "engine/turn", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
+		may:  []string{"base/jsonvalue", "addr", "diag", "base/future", "values/schema", "values/value", "language/config", "state", "provider", "provider/processes", "engine/provision", "language/lang", "language/lang/funcs", "language/lang/generate", "plan", "engine/scrub", "engine/exposed", "engine/contract", "event", "engine/accepted", "engine/changed", "engine/given", "engine/gone", "engine/included", "engine/listing", "engine/idle", "engine/journal", "engine/order", "engine/moves", "engine/part", "engine/rounds", "engine/computed", "engine/deferral", "engine/scope", "engine/selection", "engine/settle", "engine/turn", "engine/ephemeral", "language/eval", "language/eval/blocks", "language/eval/coverage", "base/slot", "engine/object", "engine/withheld", "values/fingerprint", "values/leak", "base/trace"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},
@@ -128,6 +128,10 @@ var engineRules = map[string]rule{
 	"engine/changed": {
 		may: []string{"addr", "diag", "base/future", "engine/moves", "engine/part", "language/eval", "language/eval/blockhash", "language/eval/blocks", "language/lang", "plan", "state"}, pure: true, modules: none,
 		why: "what has work follows from hashes, records and references: no provider can matter, or how they are stored",
+	},
+	"engine/given": {
+		may: []string{"addr", "base/future", "engine/object", "language/eval", "values/schema", "values/value", "values/fingerprint", "state"}, pure: true, modules: []string{hcl, cty},
+		why: "the hash follows from an evaluated configuration: neither what is planned nor who keeps the hash can matter",
 	},
 	"engine/hashes": {
 		may: []string{"addr", "language/eval/blockhash", "language/eval/blocks", "language/lang/funcs", "values/fingerprint", "state"}, pure: true, modules: []string{cty},

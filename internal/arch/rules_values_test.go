@@ -70,7 +70,7 @@ var libraryRules = map[string]rule{
 	".": {
 		may: []string{
 			"base/bug", "base/compat", "addr", "diag", "values/value", "values/schema", "language/config", "state", "state/store", "provider", "provider/plugin", "provider/builtin", "provider/keep",
-			"plan", "stores/planfile", "engine/changed", "engine/ephemeral", "engine/hashes", "engine/part", "engine/rescue", "engine/rounds", "language/eval", "language/eval/blocks", "language/eval/coverage", "language/eval/static", "event", "engine", "engine/explain", "values/leak",
+			"plan", "stores/planfile", "engine/changed", "engine/ephemeral", "engine/given", "engine/hashes", "engine/part", "engine/rescue", "engine/rounds", "language/eval", "language/eval/blocks", "language/eval/coverage", "language/eval/static", "event", "engine", "engine/explain", "values/leak",
 			"base/trace",
 		},
 		why: "the library has no terminal and installs nothing; both are its caller's business",

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/computed"
 	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
+	"github.com/mayfly-iac/mayfly/internal/engine/given"
 	"github.com/mayfly-iac/mayfly/internal/engine/journal"
 	"github.com/mayfly-iac/mayfly/internal/engine/rounds"
 	"github.com/mayfly-iac/mayfly/internal/engine/scope"
@@ -30,6 +31,7 @@ type ApplyRequest struct {
 	Variables map[string]cty.Value // as for PlanRequest, ephemeral ones included
 	State     state.Run            // whose rows it changes: a result is durable before anything that depends on it starts
 	Salts     []fingerprint.Salt   // of the state as it is stored; a plan has none
+	Given     *given.Hasher        // of configurations of objects; nil if nothing is recorded
 	Memory    *rounds.Memory       // of the run that the apply is a round of; nil for none
 	Soft      context.Context      // ends on the first interrupt; nil for never
 	// Writes reports whether the run may record changes of planning, such as drift, of an instance. Nil means
@@ -55,6 +57,7 @@ type applier struct {
 	reading    dataApplier
 	journal    *journal.Log
 	outcomes   scope.Outcomes
+	given      *given.Hasher
 	steps      *future.Pool    // runs the steps
 	preApply   *walk           // evaluates with the objects as they were: for the providers of destroyed objects
 	changing   context.Context // of the calls that change objects: their answers are recorded until it ends

@@ -39,7 +39,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	defer func() { span.Finish(made) }()
 	recorder := ephemeral.Remember(req.State)
 	a := &applier{
-		walk: e.newWalk(ctx, req.Soft, recorder, e.opt.Hashes.New(req.Salts, rand.Reader)), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), results: map[addr.Instance]cty.Value{},
+		walk: e.newWalk(ctx, req.Soft, recorder, e.opt.Hashes.New(req.Salts, rand.Reader)), req: req, given: req.Given.ForRun(), selection: selection.New(req.Plan.Targets, req.Plan.Excludes), results: map[addr.Instance]cty.Value{},
 		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{}, neededOpen: sync.OnceValue(req.Config.NeededOpen),
 	}
 	a.time, a.env.Kept = req.Memory.Time(), req.Memory.Kept

@@ -38,7 +38,8 @@ type instanceApply struct {
 
 	prior  object.Prior // nothing when creating
 	config object.Config
-	stays  bool // only its record changes: values that it is made of exist no more
+	given  state.Hash // of the configuration
+	stays  bool       // only its record changes: values that it is made of exist no more
 }
 
 // applyStep creates or updates the instance of a change. The instance is prepared before it takes a slot: a
@@ -128,6 +129,7 @@ func (ia *instanceApply) evaluateConfig() bool {
 	if !evaluateVersions(ia.t, ia.in, &ia.objectOp) {
 		return false
 	}
+	ia.given = hashGiven(&ia.objectOp, ia.a.given, ia.t, ia.in, config)
 	evaluateMade(ia.t, &ia.objectOp, ia.s.Opened, ia.in, config.Computed)
 	if config.Value, ok = leaveOutUnavailable(ia, config); !ok || !settlesAgain(ia, config) {
 		return false
@@ -218,7 +220,7 @@ func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
 		entry.End(true)
 		return false
 	}
-	ok := endDelivered(ia.a, entry, ia.Obj.Instance, ia.a.outcomes.Applied(ia.change, ia.in, ia.changeTo(o)))
+	ok := endDelivered(ia.a, entry, ia.Obj.Instance, ia.a.outcomes.Applied(ia.change, ia.in, ia.given, ia.changeTo(o)))
 	self := ia.final(planned, o)
 	return ia.a.outcomes.Passed(ia.change, ia.in, ok && ia.in.Postconditions(ia.t, ia.s.Opened, self))
 }
@@ -375,7 +377,7 @@ func (ia *instanceApply) conclude(entry *journal.Entry, o object.Applied, resp p
 	if o.Failed {
 		entry.End(true, ia.changeTo(stored))
 	} else {
-		ok = endDelivered(ia.a, entry, ia.Obj.Instance, ia.a.outcomes.Applied(ia.change, ia.in, ia.changeTo(stored)))
+		ok = endDelivered(ia.a, entry, ia.Obj.Instance, ia.a.outcomes.Applied(ia.change, ia.in, ia.given, ia.changeTo(stored)))
 	}
 	reportMissed(ia, obj)
 	self := ia.final(o.Value, obj)

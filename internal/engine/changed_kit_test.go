@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine"
 	"github.com/mayfly-iac/mayfly/internal/engine/changed"
+	"github.com/mayfly-iac/mayfly/internal/engine/given"
 	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blockhash"
@@ -42,11 +43,12 @@ func newLedger(w *world) *ledger {
 
 // moment is a configuration with a state.
 type moment struct {
-	e    *engine.Engine
-	cfg  *blocks.Config
-	set  *blockhash.Set
-	file *state.File
-	vars map[string]cty.Value
+	e     *engine.Engine
+	cfg   *blocks.Config
+	set   *blockhash.Set
+	file  *state.File
+	vars  map[string]cty.Value
+	given *given.Hasher
 }
 
 func (l *ledger) moment(vars map[string]cty.Value) *moment {
@@ -77,6 +79,7 @@ func (l *ledger) moment(vars map[string]cty.Value) *moment {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	s.given = given.New([]byte("key"), func(addr.Provider) (string, bool) { return "1.0.0", true })
 	return s
 }
 
@@ -106,7 +109,7 @@ func (s *moment) blockHashes() (out state.BlockHashes) {
 }
 
 func (s *moment) request() engine.PlanRequest {
-	return engine.PlanRequest{Config: s.cfg, State: s.file.State, Meta: s.file.Meta, Variables: s.vars, SkipRefresh: true}
+	return engine.PlanRequest{Config: s.cfg, State: s.file.State, Meta: s.file.Meta, Variables: s.vars, SkipRefresh: true, Given: s.given}
 }
 
 // learn notes what a full plan finds, as the runs that have led to the state would have.
@@ -116,13 +119,13 @@ func (l *ledger) learn(s *moment) {
 	p, diags := s.e.Plan(l.w.t.Context(), req)
 	hashes := s.hashes()
 	l.hashes = hashes
-	record := func(u state.Unit, b state.Block, deps []plan.Dep, right bool) {
+	record := func(u state.Unit, b state.Block, deps []plan.Dep, right bool, given state.Hash) {
 		if !right || diags.HasErrors() {
 			l.marks[u] = true
 			return
 		}
 		delete(l.marks, u)
-		r := state.Record{Unit: u, Block: b, Seen: hashes[b]}
+		r := state.Record{Unit: u, Block: b, Seen: hashes[b], Given: given}
 		for _, d := range deps {
 			if x, is := d.Subject(); is {
 				r.Reads = append(r.Reads, x.Key())
@@ -134,7 +137,7 @@ func (l *ledger) learn(s *moment) {
 	for _, c := range p.Changes {
 		if c.Deposed == addr.Current {
 			planned[c.Addr] = true
-			record(state.UnitOf(c.Addr), state.BlockOf(c.Addr.Config()), c.Deps, c.Action == plan.NoOp)
+			record(state.UnitOf(c.Addr), state.BlockOf(c.Addr.Config()), c.Deps, c.Action == plan.NoOp, c.Given)
 		}
 	}
 	for a := range s.file.State.AllInstances() {
@@ -150,7 +153,7 @@ func (l *ledger) learn(s *moment) {
 		}
 	}
 	for _, o := range p.Outputs {
-		record(state.Unit{Kind: state.OutputUnit, Addr: o.Name}, state.Block{Name: "output." + o.Name}, o.Deps, o.Action == plan.NoOp)
+		record(state.Unit{Kind: state.OutputUnit, Addr: o.Name}, state.Block{Name: "output." + o.Name}, o.Deps, o.Action == plan.NoOp, state.Hash{})
 	}
 	c := &readChecker{w: l.w, req: req, planned: p, objects: map[addr.Instance]cty.Value{}}
 	for _, ch := range p.Changes {
@@ -163,11 +166,11 @@ func (l *ledger) learn(s *moment) {
 	t := &future.Task{}
 	visit = func(m *eval.Module) {
 		for _, r := range m.Resources() {
-			record(state.Unit{Kind: state.RepetitionUnit, Addr: r.Addr().String()}, state.RepetitionOf(r.Addr().Config()), r.RepetitionDeps(t), true)
+			record(state.Unit{Kind: state.RepetitionUnit, Addr: r.Addr().String()}, state.RepetitionOf(r.Addr().Config()), r.RepetitionDeps(t), true, state.Hash{})
 		}
 		for _, call := range m.Calls() {
 			_, name, _ := call.Addr().Parent()
-			record(state.Unit{Kind: state.RepetitionUnit, Addr: call.Addr().String()}, state.Block{Module: m.Addr.Module(), Name: "module." + name}, call.Deps(t), true)
+			record(state.Unit{Kind: state.RepetitionUnit, Addr: call.Addr().String()}, state.Block{Module: m.Addr.Module(), Name: "module." + name}, call.Deps(t), true, state.Hash{})
 			for _, child := range call.Children(t, nil) {
 				visit(child)
 			}
@@ -193,24 +196,24 @@ func (l *ledger) changes(s *moment) *state.Changed {
 			out.Blocks = append(out.Blocks, b)
 		}
 	}
-	due := map[state.Unit]bool{}
+	due := map[state.Unit]state.Reasons{}
 	for u := range l.marks {
-		due[u] = true
+		due[u] |= state.ByObject
 	}
 	for u, r := range l.records {
 		if differs[r.Block] && !r.Seen.Is(now[r.Block]) {
-			due[u] = true
+			due[u] |= state.ByBlock
 		}
 	}
 	for a, in := range s.file.State.AllInstances() {
 		u := state.UnitOf(a)
 		_, known := l.records[u]
 		if !known || in.Current == nil || in.Current.Tainted || len(in.Deposed) > 0 || a.Resource.Mode == addr.Data {
-			due[u] = true
+			due[u] |= state.ByRow
 		}
 	}
 	for _, u := range slices.SortedFunc(maps.Keys(due), func(a, b state.Unit) int { return strings.Compare(a.Key(), b.Key()) }) {
-		d := state.Due{Unit: u}
+		d := state.Due{Unit: u, Why: due[u]}
 		if r, known := l.records[u]; known {
 			d.Record = &r
 		}

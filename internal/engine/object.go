@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/accepted"
 	"github.com/mayfly-iac/mayfly/internal/engine/contract"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/given"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
 	"github.com/mayfly-iac/mayfly/internal/engine/withheld"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
@@ -127,6 +128,12 @@ func (op *objectOp) evaluate(t *future.Task, s *ephemeral.Session, in *eval.Inst
 	if !s.Fresh() { // evaluating may have outlasted a lease
 		return object.Config{}, false
 	}
+	return configOf(op, cfg)
+}
+
+// configOf returns a configuration, which was evaluated, in the form that its provider receives. It returns
+// false if a part cannot be stored, which was reported.
+func configOf(op *objectOp, cfg cty.Value) (object.Config, bool) {
 	e := object.Config{Value: op.Answers.Given(cfg)}
 	if value.IsMarked(cfg) {
 		e.Sensitive = op.Withheld.Outside(value.PathsWith(cfg, value.Sensitive))
@@ -136,4 +143,9 @@ func (op *objectOp) evaluate(t *future.Task, s *ephemeral.Session, in *eval.Inst
 	var ok bool
 	e.Value, ok = op.StorableConfig(e.Value)
 	return e, ok
+}
+
+// hashGiven returns the hash of a configuration with all that its provider is given beside it; zero for none.
+func hashGiven(op *objectOp, h *given.Hasher, t *future.Task, in *eval.Instance, c object.Config) state.Hash {
+	return h.Of(t, in, &op.Op, c, func() cty.Value { return op.meta(in) })
 }

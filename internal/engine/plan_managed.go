@@ -19,6 +19,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/provider"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 // result returns the object that the instance is planned to be.
@@ -65,6 +66,7 @@ type instancePlan struct {
 	// new.
 	declared, config object.Config
 	configured       func() bool // evaluates declared, once, and reports whether that succeeded
+	given            state.Hash  // that the provider was given before; zero if it is asked
 	undelivered      bool        // an earlier run made computed values and did not deliver them
 
 	session *ephemeral.Session
@@ -101,6 +103,9 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	ip.walk.awaitOpenings(t, in)
+	if unchangedGiven(ip) {
+		return planSettled(ip)
+	}
 	ok = false
 	var v cty.Value
 	ip.walk.inSession(t, in, event.OpPlan, func(s *ephemeral.Session) {
@@ -375,6 +380,9 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	allowed := !c.Action.DestroysReplaced() || ip.mayDestroy()
 	if c.CreateBeforeDestroy && c.Action == plan.DeleteThenCreate {
 		c.Action = plan.CreateThenDelete
+	}
+	if c.Action == plan.NoOp {
+		c.Given = hashGiven(&ip.objectOp, ip.planner.given, ip.t, ip.in, ip.declared)
 	}
 	if staysAsIs(ip) {
 		c.After = c.Before

@@ -8,6 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -28,6 +30,36 @@ func unchangedInRun(ip *instancePlan) bool {
 	return ip.stored != nil && !ip.stored.Tainted && !forced && !triggered && !slices.ContainsFunc(ip.deps, changed)
 }
 
+// unchangedGiven reports whether the provider would be given the same as it was before, and the object is as
+// it was then: there is nothing to ask it, unless something else asks for a replacement.
+func unchangedGiven(ip *instancePlan) bool {
+	pl := ip.planner
+	before, known := pl.req.Changed.Given(ip.in.Addr())
+	if !known {
+		return false
+	}
+	pl.mu.Lock()
+	ip.stored = pl.prior.Object(ip.Obj)
+	pl.mu.Unlock()
+	if ip.stored == nil || ip.stored.Version != before.Version || !object.Decodes(&ip.Op, ip.stored) {
+		return false
+	}
+	cfg, diags := ip.in.EvalBody(ip.t, eval.NewOpened(nil))
+	if diags.HasErrors() { // which are reported when it is evaluated for the provider
+		return false
+	}
+	c, ok := configOf(&ip.objectOp, cfg)
+	if !ok || !before.Hash.Is(hashGiven(&ip.objectOp, pl.given, ip.t, ip.in, c)) {
+		return false
+	}
+	if ip.prior, ok = ip.Upgrade(ip.stored); !ok || ip.prior.Cleaned || ip.forcedReason() != plan.NoReason {
+		return false
+	}
+	ip.given = before.Hash
+	ip.walk.run.Report(diags)
+	return true
+}
+
 // planSettled plans that the instance stays as the state has it. Only its conditions are evaluated: they may
 // refer to something else.
 func planSettled(ip *instancePlan) (cty.Value, bool) {
@@ -39,7 +71,7 @@ func planSettled(ip *instancePlan) (cty.Value, bool) {
 	ip.prior = ip.loaded
 	ip.newChange(ip.prior)
 	c := ip.change
-	c.Action, c.After, c.PlannedPrivate, c.PlannedIdentity = plan.NoOp, c.Before, ip.prior.Private, c.PriorIdentity
+	c.Action, c.After, c.PlannedPrivate, c.PlannedIdentity, c.Given = plan.NoOp, c.Before, ip.prior.Private, c.PriorIdentity, ip.given
 	for _, w := range ip.stored.Withheld {
 		c.Withheld = append(c.Withheld, plan.Withheld{Path: w.Path, Status: plan.WithheldSame, Computed: w.Computed})
 	}

@@ -55,17 +55,11 @@ func useInAction(op *objectOp, parts []value.ComputedPart, inv *plan.Invocation)
 func canBeHad(op *objectOp, config cty.Value, action *eval.Instance, inv *plan.Invocation) bool {
 	parts := value.PathsMadeOf(config)
 	diags := useInAction(op, parts, inv)
-	if inv.Trigger == nil && len(diags) == 0 && slices.ContainsFunc(parts, func(p value.ComputedPart) bool { return isUnmade(config, p) }) {
+	if inv.Trigger == nil && len(diags) == 0 && slices.ContainsFunc(parts, func(p value.ComputedPart) bool { return p.IsUnmade(config) }) {
 		diags = notKnown(action)
 	}
 	op.Report(diags)
 	return !diags.HasErrors()
-}
-
-// isUnmade reports whether a part of a configuration is made of a computed value that does not exist yet.
-func isUnmade(config cty.Value, part value.ComputedPart) bool {
-	v, err := part.Path.Apply(config)
-	return err == nil && !v.IsKnown() && !part.Of.Past && part.Of.Version == ""
 }
 
 // notKnown is the error about an action that -invoke names and whose configuration is not known.

@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/engine/changed"
 	"github.com/mayfly-iac/mayfly/internal/engine/deferral"
 	"github.com/mayfly-iac/mayfly/internal/engine/ephemeral"
+	"github.com/mayfly-iac/mayfly/internal/engine/given"
 	"github.com/mayfly-iac/mayfly/internal/engine/gone"
 	"github.com/mayfly-iac/mayfly/internal/engine/moves"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
@@ -39,6 +40,7 @@ type PlanRequest struct {
 	Part      *part.Part        // that State has; nil for a whole state
 	Changed   *changed.Work     // nil for a plan of all objects; Part is its own
 	Hashes    state.BlockHashes // of Config; nil if they are not known
+	Given     *given.Hasher     // of configurations of objects; nil if nothing is recorded
 	Meta      state.Meta
 	Mode      plan.Mode
 	Variables map[string]cty.Value // of the root module, set ones only, unmarked, of the declared type
@@ -96,7 +98,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 		req.Soft = ctx
 	}
 	p := &planner{
-		walk: e.newWalk(ctx, req.Soft, e.opt.Recorder, e.opt.Hashes.New(req.State.Salts, random)), req: req, selection: selection.New(req.Targets, req.Excludes), forced: map[addr.Instance]struct{}{}, prior: req.State.Copy(),
+		walk: e.newWalk(ctx, req.Soft, e.opt.Recorder, e.opt.Hashes.New(req.State.Salts, random)), req: req, given: req.Given.ForRun(), selection: selection.New(req.Targets, req.Excludes), forced: map[addr.Instance]struct{}{}, prior: req.State.Copy(),
 		changes: map[addr.Object]*plan.Change{}, desired: map[addr.AbsResource]*eval.Resource{}, unknown: map[addr.AbsResource]struct{}{}, included: map[addr.Instance]struct{}{}, generated: map[addr.Instance]*Generated{}, takenOver: map[addr.Instance]struct{}{},
 		plan: &plan.Plan{
 			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
@@ -134,6 +136,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest, random io.Read
 type planner struct {
 	*walk
 	req       PlanRequest
+	given     *given.Hasher
 	selection *selection.Selection       // of the request
 	forced    map[addr.Instance]struct{} // to be replaced, of the request
 	plan      *plan.Plan

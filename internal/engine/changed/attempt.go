@@ -26,6 +26,7 @@ type attempt struct {
 	kept    map[addr.Instance]*blocks.Resource // that were evaluated as the state has them, without work
 	count   int                                // of all planned instances
 	seen    map[addr.AbsResource]bool
+	given   map[addr.Instance]Given
 	units
 }
 
@@ -82,7 +83,7 @@ func (w *Work) begin() {
 	w.attempt = attempt{
 		force: w.attempt.force, current: -1, due: map[addr.Instance]bool{}, regions: map[blocks.Region]bool{},
 		fresh: places{}, late: map[addr.Module]grouped[string]{}, gone: map[addr.Instance]bool{}, seen: map[addr.AbsResource]bool{},
-		kept:  map[addr.Instance]*blocks.Resource{},
+		kept: map[addr.Instance]*blocks.Resource{}, given: map[addr.Instance]Given{},
 		units: newUnits(w.src.Found.Due),
 	}
 	for _, b := range w.src.Found.Blocks {
@@ -207,6 +208,7 @@ func (w *Work) addInstance(u state.Unit, rec *state.Record) {
 	}
 	block := state.BlockOf(a.Config())
 	n := w.nodes[block]
+	w.noteGiven(a, rec)
 	switch {
 	case n == nil:
 		w.goes(a)

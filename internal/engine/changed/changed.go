@@ -42,6 +42,7 @@ type Work struct {
 	uses   func() *uses
 	full   string // why everything is planned; "" if that is not so
 	rows   int    // of records that were read
+	asks   map[addr.Instance]bool
 
 	mu      sync.Mutex
 	attempt attempt
@@ -59,7 +60,7 @@ type node struct {
 // New returns the work of a plan, and the part of the state that is to be read first. Force are instances to
 // be planned in any case.
 func New(cfg *blocks.Config, components []blockhash.Component, src Source, force []addr.Instance) (*Work, state.Part) {
-	w := &Work{cfg: cfg, src: src, nodes: map[state.Block]*node{}, blocks: map[blocks.Node][]*node{}, full: unsuited(cfg, src.Found)}
+	w := &Work{cfg: cfg, src: src, nodes: map[state.Block]*node{}, blocks: map[blocks.Node][]*node{}, full: unsuited(cfg, src.Found), asks: askedAbout(src.Found.Due)}
 	w.uses, w.rows = sync.OnceValue(func() *uses { return usesOf(cfg) }), len(src.Found.Due)
 	w.src.Records = func(ctx context.Context, q state.RecordQuery) ([]state.Record, error) {
 		out, err := src.Records(ctx, q)

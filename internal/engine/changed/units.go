@@ -41,9 +41,11 @@ func (s *session) unitsOf(b state.Block) ([]addr.Instance, error) {
 		return nil, err
 	}
 	out := s.attempt.stray[b]
-	for _, r := range records {
+	for i := range records {
+		r := &records[i]
 		if a, err := addr.ParseInstance(r.Unit.Addr); r.Unit.Kind == state.InstanceUnit && err == nil && state.BlockOf(a.Config()) == b {
 			out = append(out, a)
+			s.noteGiven(a, r)
 		}
 	}
 	s.attempt.stored[b] = out

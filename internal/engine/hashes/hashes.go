@@ -36,8 +36,17 @@ type Options struct {
 
 // Set has the hashes of a configuration. A nil *Set has none.
 type Set struct {
+	key    []byte
 	set    *blockhash.Set
 	blocks state.BlockHashes
+}
+
+// Key returns the key; nil if the hashes are not known.
+func (s *Set) Key() []byte {
+	if s == nil {
+		return nil
+	}
+	return s.key
 }
 
 // Blocks returns the hashes for the store; nil if they are not known.
@@ -58,7 +67,7 @@ func (s *Set) Components() []blockhash.Component {
 
 // Of hashes all blocks of a configuration that compiled without errors.
 func Of(cfg *blocks.Config, opt Options) (*Set, error) {
-	slow := fingerprint.New([]fingerprint.Salt{salt(opt.Key)}, nil)
+	slow := fingerprint.New([]fingerprint.Salt{fingerprint.SaltOf(opt.Key)}, nil)
 	set, err := blockhash.Of(cfg, blockhash.Inputs{
 		Key: opt.Key, Variables: opt.Variables, Workspace: opt.Workspace, RootDir: opt.RootDir, WorkDir: opt.WorkDir, Version: opt.Version, Interrupted: opt.Interrupted,
 		Functions: funcs.Table(funcs.Options{BaseDir: opt.WorkDir, PureOnly: true, Interrupted: opt.Interrupted}),
@@ -70,7 +79,7 @@ func Of(cfg *blocks.Config, opt Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, values := &Set{set, state.BlockHashes{}}, setsOf(cfg)
+	out, values := &Set{opt.Key, set, state.BlockHashes{}}, setsOf(cfg)
 	for _, m := range set.Modules() {
 		hashes := state.ModuleHashes{Module: m.Path}
 		for _, e := range m.Entries {
@@ -87,14 +96,6 @@ func Of(cfg *blocks.Config, opt Options) (*Set, error) {
 		out.blocks = append(out.blocks, hashes)
 	}
 	return out, nil
-}
-
-// salt returns the salt for sensitive values, which follows from the key, so that there is one whenever there
-// is a key. A state has salts only if something in it is withheld.
-func salt(key []byte) fingerprint.Salt {
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte("salt for sensitive values"))
-	return fingerprint.Salt{Scheme: fingerprint.Scheme, Bytes: mac.Sum(nil)}
 }
 
 // setsOf returns the content of the hash of each module's set of unread values, which may be empty. The values

@@ -113,8 +113,8 @@ func (op *Op) clean(v cty.Value) (cty.Value, bool) {
 }
 
 // loadIdentity decodes the stored identity, asking the provider to upgrade it if its version or shape
-// differs. A provider whose schemas cannot be read only leaves the identity out: the object can be worked on
-// without it.
+// differs. A provider whose schemas cannot be read, or that was not started, only leaves the identity out:
+// the object can be worked on without it.
 func (op *Op) loadIdentity(pr Prior, o *state.Object) (Prior, bool) {
 	if len(o.Identity) == 0 {
 		return pr, true
@@ -134,6 +134,9 @@ func (op *Op) loadIdentity(pr Prior, o *state.Object) (Prior, bool) {
 			return pr, true
 		}
 	}
+	if op.Provider == nil {
+		return pr, true
+	}
 	v, diags := op.Provider.UpgradeIdentity(op.Ctx, provider.UpgradeRequest{Type: op.TypeName(), Version: o.IdentityVersion, JSON: o.Identity})
 	if !diags.HasErrors() {
 		v, diags = op.Answers.AcceptIdentity(v, contract.Upgraded)
@@ -149,6 +152,15 @@ func (op *Op) loadIdentity(pr Prior, o *state.Object) (Prior, bool) {
 // IsCurrent reports whether a stored object needs no upgrade.
 func (op *Op) IsCurrent(o *state.Object) bool {
 	return o.SchemaVersion == op.Schema.Version && o.Flatmap == nil
+}
+
+// Decodes reports whether Upgrade costs no call.
+func Decodes(op *Op, o *state.Object) bool {
+	if !op.IsCurrent(o) {
+		return false
+	}
+	_, err := o.DecodeUnmarked(op.Block().Type())
+	return err == nil
 }
 
 // Live decodes a stored object and adds its marks, without a provider call. It returns false if o is nil or

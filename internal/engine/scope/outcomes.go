@@ -44,8 +44,9 @@ func (o *Outcomes) Unrecorded() *plan.Instances { return &o.unrecorded }
 func (o *Outcomes) Unwritten() *plan.Instances { return &o.unwritten }
 
 // Applied returns the change with which the step of an instance ends that has created or updated its object.
-func (o *Outcomes) Applied(c *plan.Change, in *eval.Instance, change state.ObjectChange) state.ObjectChange {
-	change.Step = &state.Step{Settled: len(in.Resource.Block.Postconditions) == 0 && o.recorded(c), Reads: plan.Subjects(c.Deps)}
+// given is the hash of its configuration, zero for none.
+func (o *Outcomes) Applied(c *plan.Change, in *eval.Instance, given state.Hash, change state.ObjectChange) state.ObjectChange {
+	change.Step = &state.Step{Settled: len(in.Resource.Block.Postconditions) == 0 && o.recorded(c), Reads: plan.Subjects(c.Deps), Given: given}
 	return change
 }
 

@@ -81,8 +81,8 @@ func TestOutcomes(t *testing.T) {
 		{left, guarded, false, false},
 	} {
 		run.settled = nil
-		got := o.Applied(of(c.from), c.in, change(named("user"), "new"))
-		if got.Step.Settled != c.settled || len(got.Step.Reads) != 1 || got.Step.Reads[0] != state.InstanceSubject(c.from) {
+		got := o.Applied(of(c.from), c.in, state.Hash{7}, change(named("user"), "new"))
+		if got.Step.Given != (state.Hash{7}) || got.Step.Settled != c.settled || len(got.Step.Reads) != 1 || got.Step.Reads[0] != state.InstanceSubject(c.from) {
 			t.Errorf("got the step %+v of one that is evaluated from %s, want settled=%v", got.Step, c.from, c.settled)
 		}
 		if o.Passed(of(c.from), c.in, false) || len(run.settled) > 0 {

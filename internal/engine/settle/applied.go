@@ -94,7 +94,7 @@ func (j *judge) findings(yield func(state.Finding) bool) {
 		if c.Deposed != addr.Current || j.altered.Touched(at) {
 			continue // it has had a step, or has a mark
 		}
-		u := state.Finding{Unit: state.UnitOf(c.Addr), Block: state.BlockOf(c.Addr.Config()), Reads: plan.Subjects(c.Deps)}
+		u := state.Finding{Unit: state.UnitOf(c.Addr), Block: state.BlockOf(c.Addr.Config()), Reads: plan.Subjects(c.Deps), Given: c.Given}
 		u.Open = j.unwritten[u.Unit.Addr] || j.open(u.Reads, u.Unit.Addr)
 		if !yield(u) {
 			return

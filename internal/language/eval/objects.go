@@ -343,6 +343,9 @@ type ProviderObject struct {
 // Type returns the type of the configuration.
 func (p *ProviderObject) Type() cty.Type { return p.schema.Block.Type() }
 
+// Block returns the schema of the configuration.
+func (p *ProviderObject) Block() *schema.Block { return p.schema.Block }
+
 // Body returns the body of the provider block, nil for an implied configuration.
 func (p *ProviderObject) Body() hcl.Body {
 	if p.block == nil {

@@ -231,6 +231,9 @@ func (d *decoder) change(in *change) *plan.Change {
 		}
 		c.Withheld = append(c.Withheld, one)
 	}
+	if in.Given != "" && !decodeHex(c.Given[:], in.Given) {
+		d.fail("a change has a hash that is not valid")
+	}
 	return c
 }
 

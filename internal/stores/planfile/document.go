@@ -208,6 +208,7 @@ type change struct {
 	Importing           *importing `json:"importing,omitempty"`
 	GeneratedConfig     string     `json:"generated_config,omitempty"`
 	Withheld            []withheld `json:"ephemeral_attributes,omitempty"`
+	Given               string     `json:"given,omitempty"` // in hexadecimal digits; from format 7 on
 }
 
 // withheld is the stored form of plan.Withheld.

@@ -93,6 +93,7 @@ func (e *encoder) change(c *plan.Change) (*change, error) {
 		}
 		out.Withheld = append(out.Withheld, one)
 	}
+	out.Given = encodeHash(c.Given)
 	return out, x.err
 }
 

@@ -96,6 +96,7 @@ func fullChange(t testing.TB) *plan.Change {
 			Path: cty.GetAttrPath("token"), Status: plan.WithheldUnknown, Computed: true, Consumers: []addr.Instance{res.Instance(addr.IntKey(3)), res.Instance(addr.StringKey("k"))},
 			Missed: []addr.Instance{res.Instance(addr.IntKey(4))},
 		}},
+		Given: state.Hash{1, 31: 2},
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 var (
@@ -97,7 +98,7 @@ func anyChange() *rapid.Generator[*plan.Change] {
 			Action: rapid.SampledFrom(actions[:]).Draw(t, "action"), Before: anySealed(t, "before"), After: anySealed(t, "after"),
 			PriorIdentity: anySealed(t, "identity"), RequiredReplace: rapid.SliceOfN(anyPath(), 0, 3).Draw(t, "paths"),
 			PriorPrivate: rapid.SliceOfN(rapid.Byte(), 0, 3).Draw(t, "private"), CreateBeforeDestroy: rapid.Bool().Draw(t, "cbd"),
-			GeneratedConfig: anyText.Draw(t, "config"),
+			GeneratedConfig: anyText.Draw(t, "config"), Given: state.Hash{rapid.Byte().Draw(t, "given")},
 		}
 		c.Provider = addr.ProviderConfig{Module: c.Addr.Module, Provider: addr.DefaultProvider("random"), Alias: anyName.Draw(t, "alias"), Key: c.Addr.Key}
 		for _, i := range rapid.SliceOfN(anyInstance(), 0, 4).Draw(t, "deps") {

@@ -106,15 +106,19 @@ func decodeHex(to []byte, text string) bool {
 	return err == nil
 }
 
+// encodeHash encodes a hash, "" for none.
+func encodeHash(h state.Hash) string {
+	if !h.Known() {
+		return ""
+	}
+	return hex.EncodeToString(h[:])
+}
+
 func encodeHashes(hashes state.BlockHashes) (out []moduleHashes) {
 	for _, m := range hashes {
 		one := moduleHashes{Module: m.Module.String(), Blocks: []blockHash{}}
 		for _, b := range m.Blocks {
-			text := ""
-			if b.Hash.Known() {
-				text = hex.EncodeToString(b.Hash[:])
-			}
-			one.Blocks = append(one.Blocks, blockHash{b.Name, text, b.Always})
+			one.Blocks = append(one.Blocks, blockHash{b.Name, encodeHash(b.Hash), b.Always})
 		}
 		out = append(out, one)
 	}

@@ -243,8 +243,9 @@ func unhash(t *tx, c *claim, claims state.Claims) error {
 		return err
 	}
 	own := c.hashes
+	c.key = h.key
 	if h.key == nil { // no hash is equal to one with another key
-		if err := h.makeKey(); err != nil {
+		if c.key, err = h.makeKey(); err != nil {
 			return err
 		}
 		own = nil
@@ -365,12 +366,12 @@ func openKey(c store.Cipher, body []byte, sealed bool) ([]byte, error) {
 }
 
 // makeKey makes a key for hashes.
-func (h *hashing) makeKey() error {
+func (h *hashing) makeKey() ([]byte, error) {
 	key := make([]byte, keyBytes)
 	_, _ = rand.Read(key) // it ends the program rather than fail
 	body, sealed, err := h.t.seal([]byte(hex.EncodeToString(key)))
 	if err == nil {
 		_, err = h.t.exec(`UPDATE mayfly.workspaces SET key = $2, key_sealed = $3 WHERE id = $1`, h.workspace, body, sealed)
 	}
-	return err
+	return key, err
 }

@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -35,16 +34,17 @@ type claim struct {
 	scope     *state.Scope
 	hashes    hashIndex // of the configuration of the run; nil if they are not known
 	read      []lateID  // late results, before it claimed
+	key       []byte    // for hashes; nil if it is not known
 }
-
-// imports reports whether the run takes over the object of an instance as it is now.
-func (c *claim) imports(address string) bool { return slices.Contains(c.scope.Imported, address) }
 
 // whole reports whether the run has claimed the whole state.
 func (c *claim) whole() bool {
 	_, is := c.keys[""]
 	return is
 }
+
+// HashKey implements state.Keyed.
+func (c *claim) HashKey() []byte { return c.key }
 
 // writes reports whether the run has claimed a key exclusively.
 func (c *claim) writes(key string) bool {

@@ -261,7 +261,7 @@ const chunk = 2000
 // once, and the claims of the run are alive. Late results for an instance stay unless it is imported: other
 // changes know nothing newer about it.
 func (t *tx) put(c *claim, before *state.State, changes []state.ObjectChange) error {
-	runs, batches := c.settling(c.imports)
+	runs, batches := c.settling(func(address string) bool { return slices.Contains(c.scope.Imported, address) })
 	err := t.inChunks(before, changes, func(o *objects) error {
 		_, err := t.exec(`WITH given AS (SELECT $1::bigint AS workspace, $2::uuid AS run, true AS alive, g.* FROM `+columns(3)+`),`+settle(21)+changeObjects+` SELECT 1`,
 			append(append([]any{c.workspace, c.run}, o.args()...), runs, pq.Array(batches))...)

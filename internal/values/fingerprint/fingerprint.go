@@ -56,6 +56,14 @@ func NewSalt(random io.Reader) (Salt, error) {
 	return Salt{ID: hex.EncodeToString(b[:idSize]), Scheme: Scheme, Bytes: b[idSize:]}, nil
 }
 
+// SaltOf returns the salt that follows from the key of a workspace for hashes. A state has salts of its own
+// only if something in it is withheld.
+func SaltOf(key []byte) Salt {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte("salt for sensitive values"))
+	return Salt{Scheme: Scheme, Bytes: mac.Sum(nil)}
+}
+
 // usable reports whether this program can hash with the salt.
 func (s Salt) usable() bool { return s.Scheme == Scheme && len(s.Bytes) >= saltSize }
 

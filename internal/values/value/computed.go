@@ -109,6 +109,12 @@ type ComputedPart struct {
 	Of   Computed
 }
 
+// IsUnmade reports whether the part of a value is made of a computed value that does not exist yet.
+func (p ComputedPart) IsUnmade(in cty.Value) bool {
+	v, err := p.Path.Apply(in)
+	return err == nil && !v.IsKnown() && !p.Of.Past && p.Of.Version == ""
+}
+
 // PathsMadeOf returns the parts of v that are made of computed values, outermost first, one for each value
 // that a part is made of.
 func PathsMadeOf(v cty.Value) (parts []ComputedPart) {
