@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/stores/postgres"
 	server "github.com/mayfly-iac/mayfly/internal/testing/postgres"
+	"github.com/mayfly-iac/mayfly/internal/testing/tcpproxy"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/storetest"
@@ -130,5 +131,65 @@ func TestOutline(t *testing.T) {
 			}
 			execute(t, opt, `UPDATE mayfly.objects SET address = 'test_thing.a[1]', provider = '`+other.String()+`', dependencies = '{}' WHERE provider LIKE '%other' AND address <> 'test_thing.a[2]' OR address = 'test_thing.a[1]'`)
 		}
+	}
+}
+
+// TestDeleteWorkspace deletes a workspace without force if none of its objects are managed, and finds that out
+// without reading them.
+func TestDeleteWorkspace(t *testing.T) {
+	server := server.Start(t)
+	proxy := tcpproxy.Start(t, server.Port)
+	s := open(t, postgres.Options{ConnString: server.URL(proxy.Port)})
+	for i, row := range []struct {
+		addresses []string
+		want      error
+	}{
+		{[]string{"data.t.a", "module.m.data.t.a", `module.m["data.x"].module.n[0].data.t.a["k"]`}, nil},
+		{[]string{"data.t.a", "t.a"}, store.ErrNotEmpty},
+		{[]string{"module.data.t.a[0]"}, store.ErrNotEmpty},
+		{[]string{"module.m.module.data.t.data"}, store.ErrNotEmpty},
+	} {
+		name := fmt.Sprint("w", i)
+		if err := s.CreateWorkspace(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		m, err := s.Manager(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := storetest.File(t, "l", 1, 0)
+		for _, text := range row.addresses {
+			a, err := addr.ParseInstance(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.State.SetObject(addr.Object{Instance: a}, storetest.Object(t, strings.Repeat("x", 1<<16)), storetest.Provider)
+		}
+		if err := m.Write(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+		before := proxy.Counts()
+		if err := s.DeleteWorkspace(t.Context(), name, false); !errors.Is(err, row.want) {
+			t.Errorf("with %q: got the error %v, want %v", row.addresses, err, row.want)
+		}
+		if _, read := passed(before, proxy.Counts()); read > 1<<15 {
+			t.Errorf("with %q: got %d bytes read, want less than one object has", row.addresses, read)
+		}
+	}
+}
+
+// TestDeleteDamaged deletes a workspace whose state cannot be read with force alone.
+func TestDeleteDamaged(t *testing.T) {
+	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
+	s := open(t, opt)
+	if err := s.CreateWorkspace(t.Context(), "w"); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, opt, `UPDATE mayfly.workspaces SET document = '{'`)
+	if err := s.DeleteWorkspace(t.Context(), "w", false); !errors.Is(err, state.ErrCorrupt) {
+		t.Errorf("got the error %v, want %v", err, state.ErrCorrupt)
+	}
+	if err := s.DeleteWorkspace(t.Context(), "w", true); err != nil {
+		t.Errorf("got the error %v with force, want none", err)
 	}
 }
