@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -371,7 +372,28 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestSettle gives up where the order of changes, or the time at which data is read, may depend on more.
+// TestUnchanged finds resources that have changed: with their repetition, and as all do in a full plan.
+func TestUnchanged(t *testing.T) {
+	p := newPlanning(t, &ledger{blocks: []string{"resource.t.b", "repetition.resource.t.many", "resource.t.gone"}}, root, inner)
+	is := func(text string) bool {
+		a := instance(t, text)
+		return p.w.Unchanged(p.run.Module(a.Module).Resource(a.Resource).Block)
+	}
+	for text, want := range map[string]bool{"t.a": true, "t.b": false, "t.c": true, "t.many": false} {
+		if got := is(text); got != want {
+			t.Errorf("%s: got unchanged %v, want %v", text, got, want)
+		}
+	}
+	var other *blocks.Resource
+	if p.w.Unchanged(other) || (*Work)(nil).Unchanged(other) {
+		t.Error("got a resource without a hash unchanged, want it to count as changed")
+	}
+	p.w.GiveUp(true, "so")
+	if is("t.a") {
+		t.Error("got a resource unchanged in a full plan, want all to count as changed")
+	}
+}
+
 // TestFoundTooLate has planning read an object as the state has it. The plan becomes a full one if work is
 // found for the object later, unless planning itself has found that.
 func TestFoundTooLate(t *testing.T) {
@@ -399,6 +421,7 @@ func TestFoundTooLate(t *testing.T) {
 	}
 }
 
+// TestSettle gives up where the order of changes, or the time at which data is read, may depend on more.
 func TestSettle(t *testing.T) {
 	first := strings.Replace(root, `"c" { name = t.b.id }`, "\"c\" {\n  name = t.b.id\n  lifecycle { create_before_destroy = true }\n}", 1)
 	waits := root + "data \"t\" \"d\" { depends_on = [module.m] }\n"
