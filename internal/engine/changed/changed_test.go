@@ -193,12 +193,35 @@ func TestReads(t *testing.T) {
 	p := newPlanning(t, l, root, inner)
 	p.plan()
 	slices.Sort(p.read)
-	want := []string{"all module.m.t.i everywhere", `all module.m["x"].t.j`, `all t.i within module.m["x"]`, "all t.many", `t.u["a b"]`}
+	want := []string{"all module.m.t.i everywhere", `all module.m["x"].t.j`, `all t.i within module.m["x"]`, "all t.many", "t.a", `t.u["a b"]`}
 	if !slices.Equal(p.read, want) {
 		t.Errorf("got %q read, want %q", p.read, want)
 	}
 	if p.w.Rows() != 0 || p.w.Evaluated() != 4 {
 		t.Errorf("got %d rows and %d evaluated, want 0 and 4", p.w.Rows(), p.w.Evaluated())
+	}
+}
+
+// TestReadsLate reads at once what values and checks refer to that are evaluated at the end.
+func TestReadsLate(t *testing.T) {
+	before, rest, _ := strings.Cut(root, "ephemeral") // these would be opened each time
+	_, after, _ := strings.Cut(rest, "output \"o\"")
+	plain := before + "output \"o\"" + after
+	for _, c := range []struct{ due, want []string }{
+		{[]string{"output o"}, []string{"t.c"}},
+		{[]string{"check check.c"}, []string{"t.b"}},
+		{[]string{"output o", "output p", "check check.c"}, []string{"all module.m.t.i everywhere", "t.b", "t.c"}},
+		{[]string{`check module.m["x"].var.v`}, []string{"t.a"}},
+	} {
+		p := newPlanning(t, &ledger{due: c.due, records: settled}, plain, inner)
+		p.plan()
+		if slices.Sort(p.read); !slices.Equal(p.read, c.want) {
+			t.Errorf("%q: got %q read, want %q", c.due, p.read, c.want)
+		}
+	}
+	p := newPlanning(t, &ledger{due: []string{"output o"}, records: settled, fails: "rows"}, plain, inner)
+	if p.plan(); p.ok || !p.run.Diags.HasErrors() {
+		t.Errorf("got ok=%v and %v, want an error in reading the rows", p.ok, p.run.Diags.List())
 	}
 }
 
@@ -334,6 +357,10 @@ module "m" {
 		p.plan()
 		if got := p.outcome(); got != want {
 			t.Errorf("%s: got %s, want %s", due, got, want)
+		}
+		wantRead := []string{`all module.m["x"].t.i`, `all module.m["y"].t.i`}
+		if slices.Sort(p.read); strings.HasSuffix(due, "i") && !slices.Equal(p.read, wantRead) {
+			t.Errorf("%s: got %q read, want %q", due, p.read, wantRead)
 		}
 	}
 }
