@@ -30,12 +30,19 @@ var (
 	roundTrips = flag.String("roundtrips", "1ms", "times of round trips, separated by commas")
 )
 
-var binary, mirror string
+var (
+	binary, mirror string
+	benched        string // a mirror with the provider of TestChange
+)
 
 func TestMain(m *testing.M) {
+	serveBenched()
 	program.Main(m, func(dir string) error {
 		built, err := program.Prepare(dir, simcloud.Source, "1.0.0")
 		binary, mirror = built.Mayfly, built.Mirror
+		if err == nil {
+			benched, err = mirrorBenched(dir)
+		}
 		return err
 	})
 }

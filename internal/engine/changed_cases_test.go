@@ -3,12 +3,14 @@ package engine_test
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -216,4 +218,44 @@ func check(n int) string {
 
 func guarded(in string) string {
 	return fmt.Sprintf("module \"m\" {\n source = \"./m\"\n in = %q\n}\n", in)
+}
+
+// TestChangedValidates validates the resources that have changed, and all of them when they are needed.
+func TestChangedValidates(t *testing.T) {
+	t.Parallel()
+	const text = "resource \"sim_thing\" \"a\" {\n name = \"a\"\n size = %d\n}\nresource \"sim_thing\" \"b\" {\n name = \"b\"\n}\n"
+	w := newWorld(t, fmt.Sprintf(text, 1))
+	w.virtual = true
+	w.ok(command{})
+	l := newLedger(w)
+	l.learn(l.moment(nil))
+	w.config(fmt.Sprintf(text, 2))
+	w.newEntries()
+	m := l.moment(nil)
+	asked := func() (names []string) {
+		for _, e := range w.newEntries() {
+			if e.RPC == "ValidateResourceConfig" && e.Phase == simlog.Begin {
+				names = append(names, e.Name)
+			}
+		}
+		return names
+	}
+	if _, diags, work, _ := l.plan(m); diags.HasErrors() || !work.Partial() {
+		t.Fatalf("got %v and the reason %q, want a plan of a change", diags, work.Full())
+	}
+	if got := asked(); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("a plan of a change: got %q validated, want a", got)
+	}
+	for _, want := range [][]string{{"b"}, nil} { // a is known to be accepted
+		if diags := m.e.Validate(t.Context(), m.cfg); len(diags) > 0 {
+			t.Fatal(diags)
+		}
+		if got := asked(); !slices.Equal(got, want) {
+			t.Errorf("all: got %q validated, want %q", got, want)
+		}
+	}
+	before := m.e.Stats().Evaluations
+	if m.e.Validate(t.Context(), m.cfg); m.e.Stats().Evaluations != before {
+		t.Errorf("got %d evaluations, want none of what was validated", m.e.Stats().Evaluations-before)
+	}
 }

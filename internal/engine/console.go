@@ -61,7 +61,7 @@ func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, dia
 	stop, unexpose := e.stopOn(req.Soft), e.expose(req.Config, req.Variables, req.State)
 	var invalid diag.List
 	if req.Planned {
-		if found := e.validate(ctx, req.Soft, req.Config).diags; found.HasErrors() {
+		if found := e.validate(ctx, req.Soft, req.Config, nil).diags; found.HasErrors() {
 			req.Planned, invalid = false, found
 		}
 	}

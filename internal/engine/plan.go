@@ -344,7 +344,7 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 // visitInstance demands the results that the plan needs of an instance. An ephemeral instance is opened only
 // for its own conditions.
 func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
-	if !in.Addr().Unkeyed() && !p.selection.Selects(in.Addr()) || p.req.Changed.Idle(in.Addr(), in.Resource.Block) {
+	if !in.Addr().Unkeyed() && (!p.selection.Selects(in.Addr()) || p.req.Changed.Idle(in.Addr(), in.Resource.Block)) {
 		return
 	}
 	switch in.Config().Addr.Mode {

@@ -181,7 +181,7 @@ type planner struct {
 // valid reports whether the configuration is free of errors that validation finds; otherwise they were
 // reported.
 func (p *planner) valid() bool {
-	found := p.validate(p.ctx, p.soft, p.req.Config).diags
+	found := p.validate(p.ctx, p.soft, p.req.Config, p.req.Changed).diags
 	if !found.HasErrors() {
 		p.warnings = found
 		return true

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/base/trace"
 	"github.com/mayfly-iac/mayfly/internal/engine/accepted"
+	"github.com/mayfly-iac/mayfly/internal/engine/changed"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/internal/provider"
@@ -21,30 +22,32 @@ import (
 // validation is the result of validating a configuration.
 type validation struct {
 	cfg   *blocks.Config
+	part  bool // resources that have not changed since they were last applied were left out
 	diags diag.List
 }
 
 // Validate checks a configuration without state, variables or configured providers: every expression is
 // evaluated with unknown values, and providers validate the known parts. It opens nothing.
 func (e *Engine) Validate(ctx context.Context, cfg *blocks.Config) diag.List {
-	return e.validate(ctx, ctx, cfg).diags
+	return e.validate(ctx, ctx, cfg, nil).diags
 }
 
 // validate validates a configuration, unless the engine already has. Every plan begins with it, so that
-// mistakes are reported before anything is opened, read or asked of a real object.
-func (h *host) validate(ctx, soft context.Context, cfg *blocks.Config) *validation {
-	if h.valid != nil && h.valid.cfg == cfg {
+// mistakes are reported before anything is opened, read or asked of a real object. Resources that are not in
+// the scope of a change were validated when they were applied.
+func (h *host) validate(ctx, soft context.Context, cfg *blocks.Config, work *changed.Work) *validation {
+	if h.valid != nil && h.valid.cfg == cfg && (!h.valid.part || work.Partial()) {
 		return h.valid
 	}
 	ctx, span := trace.Start(ctx, "validate")
-	v := &validator{walk: h.newWalk(ctx, soft, nil, h.opt.Hashes.New(nil, nil))}
+	v := &validator{h.newWalk(ctx, soft, nil, h.opt.Hashes.New(nil, nil)), work}
 	v.startRun(v.newRun(cfg, eval.Validating, v.result, nil, h.opt.Now()))
 	v.run.ReportBlockCycles()
 	pool := future.NewPool(v.workers())
 	pool.Go(func(t *future.Task) { v.run.Guard("the root module", func() { v.module(pool, t, v.run.Root) }) })
 	pool.Wait()
 	h.stats.Evaluations += v.run.Stats.Evaluations.Load()
-	found := &validation{cfg: cfg, diags: provider.OneInterrupt(provider.WithoutRepeats(v.run.Diags.List()))}
+	found := &validation{cfg: cfg, part: work.Partial(), diags: provider.OneInterrupt(provider.WithoutRepeats(v.run.Diags.List()))}
 	span.Finish(!found.diags.HasErrors())
 	if !v.interrupted() {
 		h.valid = found
@@ -53,7 +56,10 @@ func (h *host) validate(ctx, soft context.Context, cfg *blocks.Config) *validati
 }
 
 // validator validates one configuration, in which all objects are unknown.
-type validator struct{ *walk }
+type validator struct {
+	*walk
+	work *changed.Work
+}
 
 // result demands the objects that the instance refers to, so that cycles are found. It does not do so for a
 // repeated block, whose one instance represents all: a reference from one instance to another would look like
@@ -91,6 +97,9 @@ func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
 		v.destroyProvisioners(t, d, cty.DynamicVal)
 	}
 	for _, r := range m.Resources() {
+		if v.work.Unchanged(r.Block) {
+			continue
+		}
 		instances, _ := r.Instances(t)
 		for _, in := range instances {
 			pool.Go(func(t *future.Task) { v.run.Guard(in, func() { v.instance(t, in) }) })

@@ -29,8 +29,8 @@ type Source struct {
 	Fetch   part.Fetch
 }
 
-// Work is the work of a plan. A nil *Work is the work of a full plan. Its exported methods but Plans, Idle
-// and Join are called while no task runs.
+// Work is the work of a plan. A nil *Work is the work of a full plan. Its exported methods but Plans, Idle,
+// Unchanged and Join are called while no task runs.
 type Work struct {
 	// Part has the objects that were read.
 	Part *part.Part
@@ -55,6 +55,8 @@ type node struct {
 	name   string
 	level  int
 	cycle  []*node // the blocks that lead to each other, it among them; nil if it doesn't lead to itself
+
+	differs bool // from what was applied last
 }
 
 // New returns the work of a plan, and the part of the state that is to be read first. Force are instances to
@@ -82,6 +84,11 @@ func New(cfg *blocks.Config, components []blockhash.Component, src Source, force
 			if c.Cyclic {
 				n.cycle = all
 			}
+		}
+	}
+	for _, b := range src.Found.Blocks {
+		if n := w.nodes[b]; n != nil {
+			n.differs = true
 		}
 	}
 	first := state.Part{Subjects: []state.Subject{{Kind: state.WholeState}}}
@@ -156,6 +163,15 @@ func (w *Work) Plans(a addr.Instance, block *blocks.Resource) bool {
 	}
 	w.attempt.planned = append(w.attempt.planned, a)
 	return true
+}
+
+// Unchanged reports whether a resource is as it was when it was last applied, with all that its hash is made
+// of: then it was validated. It is safe for concurrent use.
+func (w *Work) Unchanged(r *blocks.Resource) bool {
+	if !w.Partial() || len(w.blocks[r]) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(w.blocks[r], func(n *node) bool { return n.differs })
 }
 
 // Idle reports whether an instance has no work. Its object isn't read then, unless something with work asks

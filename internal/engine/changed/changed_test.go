@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/internal/language/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -192,12 +193,35 @@ func TestReads(t *testing.T) {
 	p := newPlanning(t, l, root, inner)
 	p.plan()
 	slices.Sort(p.read)
-	want := []string{"all module.m.t.i everywhere", `all module.m["x"].t.j`, `all t.i within module.m["x"]`, "all t.many", `t.u["a b"]`}
+	want := []string{"all module.m.t.i everywhere", `all module.m["x"].t.j`, `all t.i within module.m["x"]`, "all t.many", "t.a", `t.u["a b"]`}
 	if !slices.Equal(p.read, want) {
 		t.Errorf("got %q read, want %q", p.read, want)
 	}
 	if p.w.Rows() != 0 || p.w.Evaluated() != 4 {
 		t.Errorf("got %d rows and %d evaluated, want 0 and 4", p.w.Rows(), p.w.Evaluated())
+	}
+}
+
+// TestReadsLate reads at once what values and checks refer to that are evaluated at the end.
+func TestReadsLate(t *testing.T) {
+	before, rest, _ := strings.Cut(root, "ephemeral") // these would be opened each time
+	_, after, _ := strings.Cut(rest, "output \"o\"")
+	plain := before + "output \"o\"" + after
+	for _, c := range []struct{ due, want []string }{
+		{[]string{"output o"}, []string{"t.c"}},
+		{[]string{"check check.c"}, []string{"t.b"}},
+		{[]string{"output o", "output p", "check check.c"}, []string{"all module.m.t.i everywhere", "t.b", "t.c"}},
+		{[]string{`check module.m["x"].var.v`}, []string{"t.a"}},
+	} {
+		p := newPlanning(t, &ledger{due: c.due, records: settled}, plain, inner)
+		p.plan()
+		if slices.Sort(p.read); !slices.Equal(p.read, c.want) {
+			t.Errorf("%q: got %q read, want %q", c.due, p.read, c.want)
+		}
+	}
+	p := newPlanning(t, &ledger{due: []string{"output o"}, records: settled, fails: "rows"}, plain, inner)
+	if p.plan(); p.ok || !p.run.Diags.HasErrors() {
+		t.Errorf("got ok=%v and %v, want an error in reading the rows", p.ok, p.run.Diags.List())
 	}
 }
 
@@ -334,6 +358,10 @@ module "m" {
 		if got := p.outcome(); got != want {
 			t.Errorf("%s: got %s, want %s", due, got, want)
 		}
+		wantRead := []string{`all module.m["x"].t.i`, `all module.m["y"].t.i`}
+		if slices.Sort(p.read); strings.HasSuffix(due, "i") && !slices.Equal(p.read, wantRead) {
+			t.Errorf("%s: got %q read, want %q", due, p.read, wantRead)
+		}
 	}
 }
 
@@ -371,7 +399,28 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestSettle gives up where the order of changes, or the time at which data is read, may depend on more.
+// TestUnchanged finds resources that have changed: with their repetition, and as all do in a full plan.
+func TestUnchanged(t *testing.T) {
+	p := newPlanning(t, &ledger{blocks: []string{"resource.t.b", "repetition.resource.t.many", "resource.t.gone"}}, root, inner)
+	is := func(text string) bool {
+		a := instance(t, text)
+		return p.w.Unchanged(p.run.Module(a.Module).Resource(a.Resource).Block)
+	}
+	for text, want := range map[string]bool{"t.a": true, "t.b": false, "t.c": true, "t.many": false} {
+		if got := is(text); got != want {
+			t.Errorf("%s: got unchanged %v, want %v", text, got, want)
+		}
+	}
+	var other *blocks.Resource
+	if p.w.Unchanged(other) || (*Work)(nil).Unchanged(other) {
+		t.Error("got a resource without a hash unchanged, want it to count as changed")
+	}
+	p.w.GiveUp(true, "so")
+	if is("t.a") {
+		t.Error("got a resource unchanged in a full plan, want all to count as changed")
+	}
+}
+
 // TestFoundTooLate has planning read an object as the state has it. The plan becomes a full one if work is
 // found for the object later, unless planning itself has found that.
 func TestFoundTooLate(t *testing.T) {
@@ -399,6 +448,7 @@ func TestFoundTooLate(t *testing.T) {
 	}
 }
 
+// TestSettle gives up where the order of changes, or the time at which data is read, may depend on more.
 func TestSettle(t *testing.T) {
 	first := strings.Replace(root, `"c" { name = t.b.id }`, "\"c\" {\n  name = t.b.id\n  lifecycle { create_before_destroy = true }\n}", 1)
 	waits := root + "data \"t\" \"d\" { depends_on = [module.m] }\n"

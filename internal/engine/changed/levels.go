@@ -39,6 +39,9 @@ func (w *Work) Plan(ctx context.Context, run *eval.Run, pool *future.Pool, p Pla
 	w.begin()
 	s := &session{Work: w, ctx: ctx, run: run, planner: p, t: &future.Task{}}
 	ok, err := s.plan()
+	if ok && err == nil {
+		err = s.loadLate()
+	}
 	if err != nil {
 		run.Report(diag.Errorf("Error reading the state", "%s", diag.Sentence(err)))
 	}
@@ -82,7 +85,7 @@ func (s *session) plan() (bool, error) {
 	for s.full == "" {
 		it, more := s.attempt.next()
 		if !more {
-			return true, s.load(nil)
+			return true, nil
 		}
 		if ok, err := s.work(it); !ok || err != nil {
 			return false, err
@@ -152,12 +155,14 @@ func (s *session) load(need []state.Subject) error {
 // collect finds the resources with work, and returns the subjects to be read for them. Units that are not
 // declared are gone.
 func (s *session) collect(it *items, resources map[addr.AbsResource]*eval.Resource) (need []state.Subject, err error) {
+	asked := ahead{}
 	compared := grouped[addr.ConfigResource]{} // where stored units may be gone
 	for region := range it.regions {
 		block := addr.ConfigResource{Module: region.Block.Module.Config.Path, Resource: region.Block.Config.Addr}
 		for _, m := range s.run.ModulesWithin(s.t, region.In, block.Module) {
 			r := m.Resource(block.Resource)
 			resources[r.Addr()] = r
+			s.addInstances(asked, r)
 			if !block.Resource.Mode.Fleeting() {
 				need = append(need, state.Subject{Kind: state.AllInstances, Addr: r.Addr().String()})
 			}
@@ -199,7 +204,7 @@ func (s *session) collect(it *items, resources map[addr.AbsResource]*eval.Resour
 			}
 		}
 	}
-	return need, nil
+	return slices.AppendSeq(need, maps.Keys(asked)), nil
 }
 
 // follow adds the readers of altered objects.
