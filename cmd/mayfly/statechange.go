@@ -16,7 +16,7 @@ import (
 type stateChange struct {
 	*session
 	state *state.State // a copy, to be changed
-	done  []string     // lines that say what was changed; they are shown once it is stored
+	done  []string     // messages about the change, shown once it is stored
 }
 
 // pushOperation is the operation that replaces a state as a whole.

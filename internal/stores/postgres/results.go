@@ -12,8 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// results adds the stored outputs and results of checks, which have rows of their own, to f: of some
-// keys, or all.
+// results adds the stored outputs and results of checks, which have rows of their own, to f: of some keys, or
+// all.
 func (t *tx) results(workspace int64, f *state.File, keys ...string) error {
 	return t.rows(func(scan func(...any) error) error {
 		var key string
