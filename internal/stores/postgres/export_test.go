@@ -35,6 +35,9 @@ func Note(s *Store, run string) { s.note(run, true) }
 // Explain adds advice to an error.
 var Explain = explain
 
+// CheckSchema checks the argument "schema_name".
+var CheckSchema = checkSchema
+
 // ParseHistory reads the argument "history".
 var ParseHistory = parseHistory
 

@@ -2,7 +2,13 @@
 
 package postgres_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/stores/postgres"
+	server "github.com/mayfly-iac/mayfly/internal/testing/postgres"
+)
 
 // TestManyMarks has a run end that has left as many marks as another one before it, on the same units: the
 // time for that grows with their number, not with its square.
@@ -17,5 +23,23 @@ func TestManyMarks(t *testing.T) {
 	r.end()
 	if got := count(t, opt, `SELECT count(*) FROM mayfly.due WHERE unit LIKE 'output %'`); got != 100000 {
 		t.Errorf("got %d marks, want the 100000 of the last run", got)
+	}
+}
+
+// TestNamesOfSchemas keeps states in schemas of any names, and refuses one that the server would cut off.
+func TestNamesOfSchemas(t *testing.T) {
+	url := server.Start(t).URL(0)
+	for _, name := range []string{"a.mayfly.b", "mayfly_views.c", `Mixed "Case"`, "it's", "$1 %s", strings.Repeat("é", 31)} {
+		opt := postgres.Options{ConnString: url, Schema: name}
+		if err := postgres.CheckSchema(name); err != nil {
+			t.Errorf("got %v of the schema %s, want no error", err, name)
+		}
+		fill(t, opt, 1)
+		if got := texts(t, opt, 1)[0]; !strings.Contains(got, "old") {
+			t.Errorf("got the object %s in the schema %s, want the one that was stored", got, name)
+		}
+	}
+	if err := postgres.CheckSchema(strings.Repeat("a", 63)); err == nil || !strings.Contains(err.Error(), "shorter") {
+		t.Errorf("got %v of a name of 63 bytes, want an error with advice", err)
 	}
 }

@@ -192,8 +192,8 @@ func (s *Store) upgrade(ctx context.Context, pool *sql.DB) error {
 		if err == nil {
 			err = t.QueryRowContext(ctx, `SELECT to_regnamespace($1) IS NOT NULL`, name).Scan(&there)
 		}
-		if !there {
-			exec(`CREATE SCHEMA ` + name)
+		if !there && err == nil {
+			_, err = t.ExecContext(ctx, `CREATE SCHEMA `+name) // the name may have a part that exec replaces
 		}
 	}
 	version := 0
