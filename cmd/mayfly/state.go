@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -204,13 +205,14 @@ func (c *stateCommands) rmCommand(a *app) *cli.Command {
 			if !ok {
 				return exitError
 			}
-			return c.changeState(ctx, "state-rm", files.stamped(), lock, func(s *stateChange) (bool, int) { return c.remove(s.state, targets, dryRun) })
+			return c.changeState(ctx, "state-rm", files.stamped(), lock, func(s *stateChange) (bool, int) { return c.remove(s, targets, dryRun) })
 		})
 }
 
-// remove removes the instances that targets select from st, which the caller stores if write is true. With
-// dryRun, an address of nothing is not a mistake: it shows that nothing would be removed.
-func (c *stateCommands) remove(st *state.State, targets []addr.Target, dryRun bool) (write bool, code int) {
+// remove removes the instances that targets select from the state of s, which the caller stores if write is
+// true. With dryRun, an address of nothing is not a mistake: it shows that nothing would be removed.
+func (c *stateCommands) remove(s *stateChange, targets []addr.Target, dryRun bool) (write bool, code int) {
+	st := s.state
 	found, missing := edit.Select(st, targets)
 	if missing != nil && !dryRun {
 		return false, c.out.fail("Invalid target address", "The state has nothing at %s.%s List what it has with: mayfly state list", missing, selection.InState(st.AllInstances(), *missing))
@@ -221,7 +223,7 @@ func (c *stateCommands) remove(st *state.State, targets []addr.Target, dryRun bo
 	}
 	n := len(found)
 	for _, i := range found {
-		c.out.say("%s %s", verb, i)
+		s.done = append(s.done, fmt.Sprintf("%s %s", verb, i))
 		st.RemoveInstance(i)
 	}
 	if dryRun {
@@ -230,6 +232,6 @@ func (c *stateCommands) remove(st *state.State, targets []addr.Target, dryRun bo
 		}
 		return false, exitOK
 	}
-	c.out.say("Successfully removed %d resource instance(s).", n)
+	s.done = append(s.done, fmt.Sprintf("Successfully removed %d resource instance(s).", n))
 	return true, exitOK
 }

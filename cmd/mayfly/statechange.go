@@ -16,6 +16,7 @@ import (
 type stateChange struct {
 	*session
 	state *state.State // a copy, to be changed
+	done  []string     // messages about the change, shown once it is stored
 }
 
 // pushOperation is the operation that replaces a state as a whole.
@@ -37,6 +38,11 @@ func (c *stateCommands) changeState(ctx context.Context, name string, files stat
 	write, code := f(change)
 	if write && !c.out.report(s.Operation.Write(change.state)) {
 		return exitError
+	}
+	if code == exitOK {
+		for _, line := range change.done {
+			c.out.say("%s", line)
+		}
 	}
 	return code
 }

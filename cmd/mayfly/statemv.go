@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/urfave/cli/v3"
 
@@ -43,7 +44,7 @@ func (c *stateCommands) mvCommand(a *app) *cli.Command {
 			from := stateFlags{workdir.StateFiles{State: f.State, Backup: f.Backup}}.stamped()
 			return c.changeState(ctx, "state-mv", from, f.lockFlags, func(s *stateChange) (bool, int) {
 				if f.Out == "" || f.Out == f.State {
-					return c.move(s.state, s.state, targets[0], targets[1], f.dryRun)
+					return c.move(s, s.state, targets[0], targets[1], f.dryRun)
 				}
 				return c.moveToFile(ctx, s, targets, f)
 			})
@@ -54,15 +55,16 @@ func (c *stateCommands) mvCommand(a *app) *cli.Command {
 // the objects are in both rather than in none.
 func (c *stateCommands) moveToFile(ctx context.Context, from *stateChange, targets []addr.Target, f *mvFlags) (write bool, code int) {
 	code = c.changeState(ctx, "state-mv", stateFlags{workdir.StateFiles{State: f.Out, Backup: f.backupOut}}.stamped(), f.lockFlags, func(to *stateChange) (bool, int) {
-		write, code = c.move(from.state, to.state, targets[0], targets[1], f.dryRun)
+		write, code = c.move(from, to.state, targets[0], targets[1], f.dryRun)
 		return write, code
 	})
 	return write && code == exitOK, code
 }
 
-// move moves objects between states, which may be the same. All moves are planned before the first, so
-// an invalid one changes nothing.
-func (c *stateCommands) move(from, to *state.State, source, dest addr.Target, dryRun bool) (write bool, code int) {
+// move moves objects from the state of s to one that may be the same. All moves are planned before the first,
+// so an invalid one changes nothing.
+func (c *stateCommands) move(s *stateChange, to *state.State, source, dest addr.Target, dryRun bool) (write bool, code int) {
+	from := s.state
 	moves, err := edit.PlanMoves(from, to, source, dest)
 	if err != nil {
 		meant := ""
@@ -95,6 +97,6 @@ func (c *stateCommands) move(from, to *state.State, source, dest addr.Target, dr
 			}
 		})
 	}
-	c.out.say("Successfully moved %d object(s).", len(moves))
+	s.done = append(s.done, fmt.Sprintf("Successfully moved %d object(s).", len(moves)))
 	return true, exitOK
 }

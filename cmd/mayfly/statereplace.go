@@ -10,7 +10,6 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/internal/engine/edit"
-	"github.com/mayfly-iac/mayfly/state"
 )
 
 // replaceFlags are the options of state replace-provider.
@@ -46,22 +45,23 @@ func (c *stateCommands) replaceProviderCommand(a *app) *cli.Command {
 				if s.Operation.File == nil {
 					return false, c.out.fail("No state file was found", "There is no state in which a provider could be replaced. Run this command in the directory of a configuration that was applied, or name a state file with -state.")
 				}
-				return c.replaceProvider(ctx, s.state, ps[0], ps[1], f)
+				return c.replaceProvider(ctx, s, ps[0], ps[1], f)
 			})
 		})
 }
 
 // replaceProvider assigns the resources of one provider in a state to another after approval. It reports
 // whether the state is to be stored, and the exit status.
-func (c *stateCommands) replaceProvider(ctx context.Context, st *state.State, from, to addr.Provider, f *replaceFlags) (write bool, code int) {
+func (c *stateCommands) replaceProvider(ctx context.Context, s *stateChange, from, to addr.Provider, f *replaceFlags) (write bool, code int) {
+	st := s.state
 	names, found := edit.UsersOf(st, from)
 	if len(found) == 0 {
 		c.out.say("No matching resources found.")
 		return false, exitOK
 	}
 	announcement := fmt.Sprintf("%s will replace provider from %s to %s for %d resources", c.out.view.Program, from, to, len(names))
-	for _, s := range c.out.streams() {
-		s.ReplaceProvider(from, to, names, announcement)
+	for _, stream := range c.out.streams() {
+		stream.ReplaceProvider(from, to, names, announcement)
 	}
 	if c.out.stream == nil {
 		fmt.Fprintf(c.out.env.Stdout, "%s will perform the following actions:\n\n  ~ Updating provider:\n    - %s\n    + %s\n\nChanging %d resources:\n\n  %s\n\n", c.out.view.Program, from, to, len(names), strings.Join(names, "\n  "))
@@ -85,6 +85,6 @@ func (c *stateCommands) replaceProvider(ctx context.Context, st *state.State, fr
 		pc.Provider = to
 		st.SetProvider(i, pc)
 	}
-	c.out.say("Successfully replaced provider for %d resources.", len(names))
+	s.done = append(s.done, fmt.Sprintf("Successfully replaced provider for %d resources.", len(names)))
 	return true, exitOK
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"iter"
 
 	"github.com/urfave/cli/v3"
@@ -63,7 +64,7 @@ func (c *stateCommands) taintingCommand(a *app, name, summary, description strin
 				o.Withheld, _ = state.Deliver(o.Withheld, nil) // the user says that nothing is owed
 			}
 			s.state.SetObject(addr.Object{Instance: i}, o, inst.Provider)
-			c.out.say(done, i)
+			s.done = append(s.done, fmt.Sprintf(done, i))
 			return true, exitOK
 		})
 	})

@@ -301,11 +301,16 @@ func (c *claim) forget(t *tx, settled ...string) error {
 
 // sweep removes the marks of ended runs where a run has left the same. It has no join: statistics that the
 // server made while all marks were part of an open transaction say that there are none, and it would then
-// compare each mark with each other one.
-const sweep = `DELETE FROM mayfly.due WHERE ctid = ANY(ARRAY(SELECT o.ctid FROM mayfly.due o
-	WHERE o.workspace = $2 AND o.run <> $1 AND o.unit = ANY(ARRAY(SELECT unit FROM mayfly.due WHERE run = $1))
-		AND o.kind || ' ' || o.unit = ANY(ARRAY(SELECT kind || ' ' || unit FROM mayfly.due WHERE run = $1))
-		AND NOT EXISTS (SELECT 1 FROM mayfly.runs r WHERE r.id = o.run AND r.state = 'claimed') FOR UPDATE OF o SKIP LOCKED))`
+// compare each mark with each other one. Nor does it compare anything that is not in the index of the marks:
+// an array is searched from its beginning for each row.
+var sweep = `DELETE FROM mayfly.due WHERE ctid = ANY(` + alsoMarked("object") + ` || ` + alsoMarked("input") + `)`
+
+// alsoMarked is the array of the marks of a kind that ended runs have left where a run has left one.
+func alsoMarked(kind string) string {
+	return `ARRAY(SELECT o.ctid FROM mayfly.due o
+	WHERE o.workspace = $2 AND o.kind = '` + kind + `' AND o.unit = ANY(ARRAY(SELECT unit FROM mayfly.due WHERE run = $1 AND kind = '` + kind + `')) AND o.run <> $1
+		AND NOT EXISTS (SELECT 1 FROM mayfly.runs r WHERE r.id = o.run AND r.state = 'claimed') FOR UPDATE OF o SKIP LOCKED)`
+}
 
 // release gives the claims back. A run that has begun and not ended is left for the next one to find. One
 // with results in a file keeps its claims until its lease lapses, and the objects of the operations until the

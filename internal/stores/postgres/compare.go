@@ -105,10 +105,10 @@ func (x *comparison) read(name string) error {
 			err = x.rows(the, `SELECT '', address, deposed, version, run FROM mayfly.objects WHERE workspace = $1`)
 		}
 	}
-	if err != nil || len(byAddress[state.OneOutput])+len(byAddress[state.OneCheck]) == 0 {
-		return err
+	if outputs, checks := byAddress[state.OneOutput], byAddress[state.OneCheck]; err == nil && len(outputs)+len(checks) > 0 {
+		err = x.results(outputs, checks)
 	}
-	return x.results(name)
+	return err
 }
 
 // unrecorded adds the late results and freed operations of the subjects.
@@ -155,9 +155,15 @@ func (x *comparison) rows(subject func(string) state.Subject, statement string, 
 }
 
 // results reads the rows of outputs and checks.
-func (x *comparison) results(name string) error {
-	_, f, err := x.t.document(name)
-	if err != nil || f == nil {
+func (x *comparison) results(subjects ...map[string]state.Subject) error {
+	var keys []string
+	for _, of := range subjects {
+		for _, s := range of {
+			keys = append(keys, s.Key())
+		}
+	}
+	f := &state.File{State: state.New()}
+	if err := x.t.results(x.workspace, f, keys...); err != nil {
 		return err
 	}
 	stored := f.State.Results()
@@ -172,7 +178,7 @@ func (x *comparison) results(name string) error {
 		err := scan(&key, &run)
 		x.writers[state.RowName{Address: key}] = run.String
 		return err
-	}, `SELECT key, run FROM mayfly.results WHERE workspace = $1`, x.workspace)
+	}, `SELECT key, run FROM mayfly.results WHERE workspace = $1 AND key = ANY($2)`, x.workspace, pq.StringArray(keys))
 }
 
 // differences returns the rows that differ, in order, and the keys of optional claims on rows that do.

@@ -29,6 +29,15 @@ func Persist(ctx context.Context, s *Store, f func() error) error {
 	return s.persist(ctx, f)
 }
 
+// Note notes that a run has a claim through a store.
+func Note(s *Store, run string) { s.note(run, true) }
+
+// Explain adds advice to an error.
+var Explain = explain
+
+// CheckSchema checks the argument "schema_name".
+var CheckSchema = checkSchema
+
 // ParseHistory reads the argument "history".
 var ParseHistory = parseHistory
 

@@ -107,7 +107,7 @@ func (m *manager) commitKept(ctx context.Context) (found *store.Recovered, err e
 	for _, name := range names {
 		path := filepath.Join(m.store.opt.Dir, name)
 		n, err := m.commitFile(ctx, path)
-		if pe, is := errors.AsType[*pq.Error](err); is && pe.Code == "42501" {
+		if pe, is := errors.AsType[*pq.Error](err); is && (pe.Code == "42501" || readOnly(err)) {
 			continue // a planner sees the rows, as runs on other machines do; the objects stay claimed
 		}
 		if errors.Is(err, store.ErrLockLost) {

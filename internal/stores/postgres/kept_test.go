@@ -235,6 +235,11 @@ func TestKeptBesidePlanner(t *testing.T) {
 	if got := texts(t, planner, 1)[0]; !strings.Contains(got, "old") {
 		t.Errorf("a planner got the object %s, want the one before the result", got)
 	}
+	reader := opt
+	reader.ConnString += "&options=-c%20default_transaction_read_only%3Don"
+	if got := texts(t, reader, 1)[0]; !strings.Contains(got, "old") {
+		t.Errorf("a user who may not write now got the object %s, want the one before the result", got)
+	}
 	if got := texts(t, opt, 1)[0]; !strings.Contains(got, "kept") {
 		t.Errorf("got the object %s, want the result", got)
 	}

@@ -23,8 +23,12 @@ func (opener) Service() backend.Service {
 			if err != nil {
 				return nil, err
 			}
+			schema := cfg.Text("schema_name")
+			if err := checkSchema(schema); err != nil {
+				return nil, err
+			}
 			s, err := New(Options{
-				ConnString: cfg.Text("conn_str"), Schema: cfg.Text("schema_name"), Cipher: env.Cipher, Dir: env.JournalDir, Lease: lease, History: kept,
+				ConnString: cfg.Text("conn_str"), Schema: schema, Cipher: env.Cipher, Dir: env.JournalDir, Lease: lease, History: kept,
 			})
 			if err != nil {
 				return nil, fmt.Errorf("the argument \"conn_str\" of the backend \"postgres\": %w", err)
@@ -34,6 +38,18 @@ func (opener) Service() backend.Service {
 		Place:    placeOf,
 		Identity: placeOf,
 	}
+}
+
+// longestSchema is how many bytes the name of a schema may have: the server keeps 63 bytes of a name, and two
+// names are needed.
+const longestSchema = 62
+
+// checkSchema checks the argument "schema_name".
+func checkSchema(name string) error {
+	if len(name) > longestSchema {
+		return fmt.Errorf("the argument \"schema_name\" of the backend \"postgres\" is longer than %d bytes. The server cuts names off there, and the schema of the views has a longer name, which ends with %q. Choose a shorter one", longestSchema, viewsSuffix)
+	}
+	return nil
 }
 
 // placeOf names the schema with its server and database, from the connection string and the environment.

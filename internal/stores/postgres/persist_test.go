@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/lib/pq"
+
 	"github.com/mayfly-iac/mayfly/internal/stores/postgres"
 )
 
@@ -51,6 +53,56 @@ func TestOutage(t *testing.T) {
 			t.Errorf("another outage: got failed %v after %v, want true after %v", failed, took, lease)
 		}
 	})
+}
+
+// TestReplicaTakesOver repeats a request of a run that has claims while its server only reads, as a replica
+// does that is about to take over. Without claims it is an error at once.
+func TestReplicaTakesOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := postgres.New(postgres.Options{ConnString: "host=127.0.0.1 dbname=d user=u", Lease: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		attempts := 0
+		request := func() error {
+			if attempts++; attempts < 5 {
+				return &pq.Error{Code: "25006"}
+			}
+			return nil
+		}
+		err = postgres.Persist(t.Context(), s, request)
+		if err == nil || !strings.Contains(err.Error(), "primary server") || attempts != 1 {
+			t.Errorf("without claims: got %v after %d attempts, want advice after 1", err, attempts)
+		}
+		attempts = 0
+		postgres.Note(s, "run")
+		if err := postgres.Persist(t.Context(), s, request); err != nil || attempts != 5 {
+			t.Errorf("with claims: got %v after %d attempts, want no error after 5", err, attempts)
+		}
+	})
+}
+
+// TestAdviceOnErrors has advice on errors of the server about its settings and limits, and on no others.
+func TestAdviceOnErrors(t *testing.T) {
+	for _, row := range []struct {
+		err  *pq.Error
+		want string // in the text; "" for no advice
+	}{
+		{&pq.Error{Code: "0A000", Routine: "check_XactReadOnly"}, "primary server"},
+		{&pq.Error{Code: "0A000"}, ""},
+		{&pq.Error{Code: "22P05"}, "UTF8"},
+		{&pq.Error{Code: "53300"}, "two connections"},
+		{&pq.Error{Code: "54000", Message: "index row size 2712 exceeds btree version 4 maximum 2704"}, "shorter key"},
+		{&pq.Error{Code: "54000", Message: "stack depth limit exceeded"}, ""},
+		{&pq.Error{Code: "57014", Message: "canceling statement due to statement timeout"}, "statement_timeout"},
+		{&pq.Error{Code: "57014", Message: "canceling statement due to user request"}, ""},
+		{&pq.Error{Code: "42501"}, "grant the right"},
+	} {
+		got := postgres.Explain("mayfly", row.err)
+		if !errors.Is(got, row.err) || !strings.Contains(got.Error(), row.want) || row.want == "" && got != error(row.err) {
+			t.Errorf("got %q, want %q in it", got, row.want)
+		}
+	}
 }
 
 // TestOutageEnds ends the repetition of a request at an error that does not pass, and at the end of its

@@ -12,8 +12,9 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// results adds the stored outputs and results of checks, which have rows of their own, to f.
-func (t *tx) results(workspace int64, f *state.File) error {
+// results adds the stored outputs and results of checks, which have rows of their own, to f: of some keys, or
+// all.
+func (t *tx) results(workspace int64, f *state.File, keys ...string) error {
 	return t.rows(func(scan func(...any) error) error {
 		var key string
 		var sealed bool
@@ -37,7 +38,7 @@ func (t *tx) results(workspace int64, f *state.File) error {
 		maps.Copy(f.State.Outputs, one.State.Outputs)
 		f.State.Checks = append(f.State.Checks, one.State.Checks...)
 		return nil
-	}, `SELECT key, sealed, body FROM mayfly.results WHERE workspace = $1 ORDER BY key COLLATE "C"`, workspace)
+	}, `SELECT key, sealed, body FROM mayfly.results WHERE workspace = $1 AND ($2::text[] IS NULL OR key = ANY($2)) ORDER BY key COLLATE "C"`, workspace, pq.StringArray(keys))
 }
 
 // resultRows are rows of results in the form that statements take them in.
@@ -48,15 +49,15 @@ type resultRows struct {
 	passed []bool // of results only
 }
 
-// add adds a row with one of the results of f.
-func (r *resultRows) add(t *tx, of state.Subject, f *state.File) error {
+// add adds a row with one of the results of f. checks has the checks of f by block.
+func (r *resultRows) add(t *tx, of state.Subject, f *state.File, checks map[string][]state.CheckResult) error {
 	one := &state.File{Meta: state.Meta{Lineage: f.Lineage, Version: f.Version}, State: state.New()}
 	if of.Kind == state.OneOutput {
 		one.State.Outputs[of.Addr] = f.State.Outputs[of.Addr]
 	}
 	passed := true
-	for _, c := range f.State.Checks {
-		if of.Kind == state.OneCheck && c.Config == of.Addr {
+	if of.Kind == state.OneCheck {
+		for _, c := range checks[of.Addr] {
 			one.State.Checks, passed = append(one.State.Checks, c), c.Status == state.CheckPass
 		}
 	}
@@ -78,6 +79,10 @@ func (t *tx) putResults(c *claim, stored *state.State, next *state.File) (bool, 
 	was, is := stored.Results(), next.State.Results()
 	var put resultRows
 	var gone []string
+	checks := map[string][]state.CheckResult{}
+	for _, c := range next.State.Checks {
+		checks[c.Config] = append(checks[c.Config], c)
+	}
 	for s := range was {
 		if _, stays := is[s]; !stays {
 			gone = append(gone, s.Key())
@@ -87,7 +92,7 @@ func (t *tx) putResults(c *claim, stored *state.State, next *state.File) (bool, 
 		if old, had := was[s]; had && old == version {
 			continue
 		}
-		if err := put.add(t, s, next); err != nil {
+		if err := put.add(t, s, next, checks); err != nil {
 			return false, err
 		}
 	}

@@ -148,7 +148,11 @@ func (s *Store) once(ctx context.Context, opt *sql.TxOptions, f func(*tx) error)
 		return err
 	}
 	defer func() { _ = t.Rollback() }() // without effect after Commit
-	if _, err := t.ExecContext(ctx, `SELECT set_config('idle_in_transaction_session_timeout', $1, true), set_config('lock_timeout', '10s', true), `+durable, milliseconds(s.idle)); err != nil {
+	idle := s.idle
+	if opt == reading {
+		idle *= readersPatience
+	}
+	if _, err := t.ExecContext(ctx, `SELECT set_config('idle_in_transaction_session_timeout', $1, true), set_config('lock_timeout', '10s', true), `+durable, milliseconds(idle)); err != nil {
 		return err
 	}
 	if err := f(&tx{s, ctx, t}); err != nil {
@@ -160,6 +164,10 @@ func (s *Store) once(ctx context.Context, opt *sql.TxOptions, f func(*tx) error)
 // patience is how long the server waits for the next statement of a transaction before it ends the session:
 // others may wait for the locks of a client that is gone.
 const patience = 10 * time.Second
+
+// readersPatience is how many times as long the server waits in a transaction that only reads: no other
+// waits for its locks, and large objects take long to decode.
+const readersPatience = 60
 
 // milliseconds returns a time as the server's settings have it.
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
@@ -211,7 +219,7 @@ func (s *Store) persist(ctx context.Context, f func() error) error {
 		if s.connected() {
 			most = s.opt.Lease
 		}
-		failed := err != nil && passes(err)
+		failed := err != nil && (passes(err) || claiming(s) && readOnly(err))
 		down := s.noteFailure(began, failed)
 		switch {
 		case !failed:
@@ -236,6 +244,27 @@ func passes(err error) bool {
 	return errors.As(err, &net) && !errors.Is(err, context.Canceled) || errors.Is(err, sql.ErrConnDone) || lost(err)
 }
 
+// readOnly reports whether the server refuses to write: it is a replica, which takes over if its primary
+// server has failed, or a setting says so.
+func readOnly(err error) bool {
+	pe, is := errors.AsType[*pq.Error](err)
+	if !is {
+		return false
+	}
+	switch pe.Routine {
+	case "check_XactReadOnly", "check_transaction_read_only", "PreventCommandIfReadOnly", "PreventCommandDuringRecovery":
+		return true
+	}
+	return pe.Code == "25006"
+}
+
+// claiming reports whether a run has claims through this store, so that its server has taken changes.
+func claiming(s *Store) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.runs) > 0
+}
+
 // explain adds advice to an error of the server or the connection, about tables in a schema. It shows no
 // details, which may quote rows.
 func explain(schema string, err error) error {
@@ -246,7 +275,19 @@ func explain(schema string, err error) error {
 	if !ok {
 		return connect.Explain(err)
 	}
+	switch {
+	case readOnly(pe):
+		return fmt.Errorf("%w. The server only reads, as a replica does. To change a state, name the primary server in the argument \"conn_str\" or the variable PG_CONN_STR", err)
+	case pe.Code == "54000" && strings.Contains(pe.Message, "index row"):
+		return fmt.Errorf("%w. The server cannot keep an address of more than about 2600 bytes. Give the instance a shorter key in \"for_each\"", err)
+	case pe.Code == "57014" && strings.Contains(pe.Message, "timeout"):
+		return fmt.Errorf("%w. If that is too short for this state, let an administrator set statement_timeout to another time for this user", err)
+	}
 	switch pe.Code {
+	case "22P05":
+		return fmt.Errorf("%w. The database cannot hold all characters. Move its states to one with the encoding UTF8", err)
+	case "53300":
+		return fmt.Errorf("%w. A run needs two connections, and has at most %d. Let other runs end, or an administrator allow more", err, connections)
 	case "42P01", "42703":
 		return fmt.Errorf("%w. The tables in the schema %q are not those that this version of Mayfly makes: a version that was not released may have made them. "+
 			"With that one, take the state of each workspace out (mayfly state pull > FILE). Drop the schema and the one of its views (DROP SCHEMA %s, %s CASCADE). With this version, put each state back (mayfly state push FILE)",

@@ -192,8 +192,8 @@ func (s *Store) upgrade(ctx context.Context, pool *sql.DB) error {
 		if err == nil {
 			err = t.QueryRowContext(ctx, `SELECT to_regnamespace($1) IS NOT NULL`, name).Scan(&there)
 		}
-		if !there {
-			exec(`CREATE SCHEMA ` + name)
+		if !there && err == nil {
+			_, err = t.ExecContext(ctx, `CREATE SCHEMA `+name) // the name may have a part that exec replaces
 		}
 	}
 	version := 0
@@ -307,15 +307,22 @@ func scanned(rows *sql.Rows, f func(scan func(...any) error) error) (err error) 
 
 // gate locks the row of a workspace until the transaction ends, so that claims are taken one after the other.
 // It returns its number; 0 if there is none. It fails if the tables were migrated since the connections were
-// made.
+// made, and if the server would refuse the batches, which begin no transaction that asks for writing.
 func (t *tx) gate(name string) (workspace int64, err error) {
 	var version int
-	there, err := t.one(`SELECT w.id, (SELECT version FROM mayfly.meta) FROM mayfly.workspaces w WHERE w.name = $1 FOR NO KEY UPDATE OF w`, []any{name}, &workspace, &version)
-	if err == nil && there && version > len(t.migrations) {
+	var only bool
+	there, err := t.one(`SELECT w.id, (SELECT version FROM mayfly.meta), current_setting('default_transaction_read_only')::boolean FROM mayfly.workspaces w WHERE w.name = $1 FOR NO KEY UPDATE OF w`, []any{name}, &workspace, &version, &only)
+	switch {
+	case err == nil && there && version > len(t.migrations):
 		err = t.newer(version)
+	case err == nil && only:
+		err = errReadOnly
 	}
 	return workspace, err
 }
+
+// errReadOnly says that the server refuses to write outside of transactions that ask for it.
+var errReadOnly = errors.New("the setting default_transaction_read_only of the database or of this user is on, so nothing is changed. To change the state, let an administrator set it to off")
 
 // lost reports whether the connection was lost.
 func lost(err error) bool {

@@ -121,16 +121,22 @@ func (j *journal) settle(ctx context.Context, turn int64, as state.Meta, got sta
 			return err
 		}
 		next := &state.File{Meta: as, State: stored.State.Copy()}
-		next.State.Checks = slices.Clone(stored.State.Checks)
+		newer := map[string]bool{}
 		for name, o := range got.Outputs {
 			if !others[state.Subject{Kind: state.OneOutput, Addr: name}.Key()] {
 				next.State.SetOutput(name, o)
 			}
 		}
+		next.State.Checks = nil
 		for _, r := range got.Checks {
 			if !others[state.Subject{Kind: state.OneCheck, Addr: r.Config}.Key()] {
-				next.State.Checks = slices.DeleteFunc(next.State.Checks, func(old state.CheckResult) bool { return old.Config == r.Config })
+				newer[r.Config] = true
 				next.State.Checks = append(next.State.Checks, r)
+			}
+		}
+		for _, old := range stored.State.Checks {
+			if !newer[old.Config] {
+				next.State.Checks = append(next.State.Checks, old)
 			}
 		}
 		changed, err := t.putResults(j.claim, stored.State, next)
