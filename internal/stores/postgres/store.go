@@ -194,7 +194,7 @@ func executed(ctx context.Context, db *sql.DB, statement string) (*sql.Conn, err
 			return conn, nil
 		}
 		_ = conn.Close() // the error is the one to report
-		if !errors.Is(err, driver.ErrBadConn) || left == 0 {
+		if !passes(err) || left == 0 {
 			return nil, err
 		}
 	}
