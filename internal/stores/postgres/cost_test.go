@@ -40,29 +40,48 @@ func TestCosts(t *testing.T) {
 	}
 	m := manager(t, open(t, opt))
 	var r *run
-	trips("connect and plan", 14, func() error {
+	trips("connect and plan", 13, func() error {
 		_, err := m.Read(t.Context())
 		return err
 	})
-	trips("plan", 11, func() (err error) {
+	trips("plan", 10, func() (err error) {
 		r = &run{Manager: m, t: t, who: "one"}
 		r.base, err = m.Read(t.Context())
 		return err
 	})
 	r.scope = scopeOf(r.base, []int{0, 1, 2}, 3)
-	trips("claim and compare", 21, func() error { return r.claim(0) })
-	trips("begin", 6, func() (err error) {
+	trips("claim and compare", 18, func() error { return r.claim(0) })
+	trips("begin", 5, func() (err error) {
 		r.Run, err = r.BeginRun(t.Context(), r.base, "1.0.0")
 		return err
 	})
 	trips("a step", 2, func() error { return r.update(0) })
-	trips("a step, with the statement prepared", 3, func() error { return r.update(1) })
+	trips("a step, with both statements prepared", 4, func() error { return r.update(1) })
 	trips("a step", 2, func() error { return r.update(2) })
-	trips("end", 16, func() error {
+	trips("end", 15, func() error {
 		_, err := r.End(t.Context())
 		return err
 	})
-	trips("give back", 5, func() error { return r.Unlock(t.Context(), r.id) })
+	trips("give back", 4, func() error { return r.Unlock(t.Context(), r.id) })
+}
+
+// TestOneConnection claims without a pooler in between: no second connection finds that out.
+func TestOneConnection(t *testing.T) {
+	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
+	fill(t, opt, 1)
+	s := open(t, opt)
+	r := &run{Manager: manager(t, s), t: t, who: "one"}
+	var err error
+	if r.base, err = r.Read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.scope = scopeOf(r.base, []int{0})
+	if err := r.claim(0); err != nil {
+		t.Fatal(err)
+	}
+	if got := postgres.Connections(s); got != 1 {
+		t.Errorf("got %d connections, want 1", got)
+	}
 }
 
 // TestCostOfEnd has a run end beside another one that has changed, removed, made and deposed objects: the run

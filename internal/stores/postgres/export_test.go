@@ -43,3 +43,16 @@ var ParseHistory = parseHistory
 
 // ParseLease reads the argument "lease".
 var ParseLease = parseLease
+
+// Connections returns how many connections a store has.
+func Connections(s *Store) int { return s.pool.Stats().OpenConnections }
+
+// Transact calls f in a transaction that is not repeated, with a function that executes a statement there.
+func Transact(ctx context.Context, s *Store, f func(exec func(string, ...any) error) error) error {
+	return s.once(ctx, nil, func(t *tx) error {
+		return f(func(statement string, args ...any) error {
+			_, err := t.exec(statement, args...)
+			return err
+		})
+	})
+}

@@ -25,10 +25,11 @@ type journal struct {
 	base  *state.File
 	place string // the workspace
 
-	flushing chan struct{} // has room for the goroutine that sends; taken before mu
-	sent     int64         // the number of the last batch; protected by flushing, as are the following
-	kept     keptRun       // batches that could not be sent
-	keptIn   string        // the file that has them; "" for none
+	flushing chan struct{}  // has room for the goroutine that sends; taken before mu
+	sent     int64          // the number of the last batch; protected by flushing, as are the following
+	times    map[string]int // how often each statement was sent
+	kept     keptRun        // batches that could not be sent
+	keptIn   string         // the file that has them; "" for none
 
 	mu      sync.Mutex
 	open    map[uint64]struct{}
@@ -63,6 +64,11 @@ type batch struct {
 	kept bool // the results came late and are kept beside the rows
 }
 
+// begins reports whether nothing is in the batch but operations that begin.
+func (b *batch) begins() bool {
+	return len(b.ended)+len(b.opened)+len(b.closed)+len(b.changes) == 0 && b.document == nil && b.salts == nil
+}
+
 var _ state.Queue = (*journal)(nil)
 
 // newJournal returns the journal of a run that changes base, the state of a workspace. known is the stored
@@ -72,7 +78,7 @@ func newJournal(place string, c *claim, base, known *state.File) *journal {
 		known = base
 	}
 	return &journal{
-		claim: c, base: base, place: place, flushing: make(chan struct{}, 1), sent: c.batches, open: map[uint64]struct{}{},
+		claim: c, base: base, place: place, flushing: make(chan struct{}, 1), sent: c.batches, times: map[string]int{}, open: map[uint64]struct{}{},
 		durable: known.State.Copy(), rest: withoutRows(known),
 	}
 }
@@ -145,7 +151,7 @@ func (j *journal) flush() {
 // the results of operations that have begun are accepted. Other results, and all of a run that was freed by
 // force, are kept beside the rows. It is written in any case: a transaction that writes nothing would not
 // wait for replicas that the first attempt has not reached.
-var record = `WITH setting AS (SELECT ` + durable + `),
+var record = `WITH setting AS (SELECT ` + durable + `, ` + generic + `),
 fence AS (SELECT r.id, r.workspace, r.batch = $2::bigint - 1 AS fresh, r.state, r.state = 'claimed' AND r.lease_until > clock_timestamp() AS alive
 	FROM mayfly.runs r, setting WHERE r.id = $1 AND r.state IN ('claimed', 'lapsed', 'forced') AND r.batch IN ($2::bigint - 1, $2::bigint) FOR NO KEY UPDATE OF r),
 judged AS (SELECT f.workspace, f.id AS run, f.alive, g.*, f.state = 'claimed' OR f.state = 'lapsed' AND EXISTS
@@ -195,13 +201,17 @@ func (j *journal) send(b *batch) error {
 	if err != nil {
 		return err
 	}
-	args := append([]any{
-		j.run, j.sent, pq.Array(b.begun), pq.ByteaArray(b.objects), pq.StringArray(b.actions),
-		pq.Array(b.opened), pq.StringArray(b.opening[0]), pq.StringArray(b.opening[1]), pq.StringArray(b.since),
-		pq.Array(b.ended), pq.Array(b.closed), document, pq.StringArray(b.keys), salts,
-	}, o.args()...)
-	runs, batches := j.settling(o.changes)
-	args = append(args, runs, pq.Array(batches))
+	statement, args := begin, []any{j.run, j.sent, pq.Array(b.begun), pq.StringArray(b.keys), pq.ByteaArray(b.objects), pq.StringArray(b.actions)}
+	if !b.begins() {
+		runs, batches := j.settling(o.changes)
+		args = append(append([]any{
+			j.run, j.sent, pq.Array(b.begun), pq.ByteaArray(b.objects), pq.StringArray(b.actions),
+			pq.Array(b.opened), pq.StringArray(b.opening[0]), pq.StringArray(b.opening[1]), pq.StringArray(b.since),
+			pq.Array(b.ended), pq.Array(b.closed), document, pq.StringArray(b.keys), salts,
+		}, o.args()...), runs, pq.Array(batches))
+		statement = record
+	}
+	j.times[statement]++
 	ctx := context.Background() // an interrupted run still has results
 	return j.persist(ctx, func() error {
 		db, err := j.db(ctx)
@@ -209,9 +219,9 @@ func (j *journal) send(b *batch) error {
 			return err
 		}
 		var fresh, alive bool
-		query := func() *sql.Row { return db.QueryRowContext(ctx, j.in(record), args...) }
-		if j.sent > unprepared {
-			prepared, err := j.prepared(ctx, db)
+		query := func() *sql.Row { return db.QueryRowContext(ctx, j.in(statement), args...) }
+		if j.times[statement] > unprepared {
+			prepared, err := j.prepared(ctx, db, statement)
 			if err != nil {
 				return err
 			}
@@ -229,21 +239,23 @@ func (j *journal) send(b *batch) error {
 	})
 }
 
-// unprepared is how many batches of a run are sent before the statement is prepared, in a round trip of its
-// own. After five more, the server plans it no more, which takes ten times as long as carrying it out.
-const unprepared = 2
+// unprepared is how many times a run sends a statement for batches before it prepares it, in a round trip of
+// its own. The server plans it no more then, which takes ten times as long as carrying it out.
+const unprepared = 1
 
-// prepared returns the prepared statement for batches. It belongs to no session: where there is another one,
-// it is prepared there as well.
-func (s *Store) prepared(ctx context.Context, db *sql.DB) (*sql.Stmt, error) {
+// prepared returns a prepared statement for batches. It belongs to no session: where there is another one, it
+// is prepared there as well.
+func (s *Store) prepared(ctx context.Context, db *sql.DB, statement string) (*sql.Stmt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sent != nil {
-		return s.sent, nil
+	if sent := s.sent[statement]; sent != nil {
+		return sent, nil
 	}
-	var err error
-	s.sent, err = db.PrepareContext(ctx, s.in(record))
-	return s.sent, err
+	sent, err := db.PrepareContext(ctx, s.in(statement))
+	if err == nil {
+		s.sent[statement] = sent
+	}
+	return sent, err
 }
 
 // encoded returns the form of a document that a row has; nil for none.

@@ -5,8 +5,12 @@ package postgres
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"errors"
 	"fmt"
+	"net"
+	"sync"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -15,8 +19,47 @@ import (
 var errSessions = errors.New("the pooler before the database gives the transactions of one session to different sessions of the server, as pgbouncer does with pool_mode = transaction. " +
 	"The backend needs a pooler that keeps sessions: set pool_mode = session, or name the server itself in the argument \"conn_str\" or the variable PG_CONN_STR")
 
-// checkSessions fails if a pooler does not keep sessions. It asks once, before anything is changed. While
-// another transaction is open, such a pooler has no reason to give the same session of the server again.
+// ends makes connections, and notes the addresses that they have on this side.
+type ends struct {
+	net.Dialer
+
+	mu    sync.Mutex
+	local map[string]struct{}
+}
+
+// DialTimeout implements pq.Dialer.
+func (e *ends) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	return e.DialContext(ctx, network, address)
+}
+
+// DialContext implements pq.DialerContext.
+func (e *ends) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := e.Dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.local == nil {
+		e.local = map[string]struct{}{}
+	}
+	e.local[conn.LocalAddr().String()] = struct{}{}
+	return conn, nil
+}
+
+// has reports whether a connection has an address on this side.
+func (e *ends) has(address string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, is := e.local[address]
+	return is
+}
+
+// checkSessions fails if a pooler does not keep sessions. It asks once, before anything is changed. Where the
+// server sees the very end of the connection that is on this side, nothing is in between. While another
+// transaction is open, a pooler that does not keep sessions has no reason to give the same one again.
 func (s *Store) checkSessions(ctx context.Context) error {
 	s.mu.Lock()
 	checked := s.sessions
@@ -40,21 +83,20 @@ func (s *Store) checkSessions(ctx context.Context) error {
 		}
 		defer conn.Close()
 		var before, after int
-		if err := conn.QueryRowContext(ctx, `SELECT pg_backend_pid() FROM set_config('mayfly.session', $1, false)`, id.String()).Scan(&before); err != nil {
+		var host, port string
+		if err := conn.QueryRowContext(ctx, `SELECT pg_backend_pid(), COALESCE(host(inet_client_addr()), ''), COALESCE(inet_client_port(), 0) FROM set_config('mayfly.session', $1, false)`,
+			id.String()).Scan(&before, &host, &port); err != nil {
 			return err
 		}
-		other, err := db.BeginTx(ctx, reading)
-		if err != nil {
-			return err
+		if kept = s.ends.has(net.JoinHostPort(host, port)); kept {
+			return nil
 		}
-		defer func() { _ = other.Rollback() }() // it has done nothing
-		if _, err := other.ExecContext(ctx, `SELECT 1`); err != nil {
+		return within(ctx, db, `BEGIN READ ONLY; SELECT 1`, func(*sql.Conn) error {
+			var found string
+			err := conn.QueryRowContext(ctx, `SELECT pg_backend_pid(), COALESCE(current_setting('mayfly.session', true), '')`).Scan(&after, &found)
+			kept = before == after && found == id.String()
 			return err
-		}
-		var found string
-		err = conn.QueryRowContext(ctx, `SELECT pg_backend_pid(), COALESCE(current_setting('mayfly.session', true), '')`).Scan(&after, &found)
-		kept = before == after && found == id.String()
-		return err
+		})
 	})
 	if err == nil && !kept {
 		err = errSessions

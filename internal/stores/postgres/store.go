@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net"
@@ -51,12 +52,13 @@ type Store struct {
 	migrations []string
 	path       string
 	connector  *pq.Connector
+	ends       *ends
 	idle       time.Duration // how long a transaction waits for its client
 
 	mu   sync.Mutex
-	pool *sql.DB             // nil before the first request
-	runs map[string]struct{} // that have claims through this store
-	sent *sql.Stmt           // the statement for batches; nil before it is prepared
+	pool *sql.DB              // nil before the first request
+	runs map[string]struct{}  // that have claims through this store
+	sent map[string]*sql.Stmt // the statements for batches that were prepared
 
 	sessions bool         // a pooler, if there is one, keeps them
 	clear    atomic.Int64 // how many rows were read that are not encrypted, although there is a cipher
@@ -96,8 +98,10 @@ func New(opt Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	ends := &ends{}
+	connector.Dialer(ends)
 	path := fmt.Sprintf("postgres://%s/%s/%s", net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), cmp.Or(c.Database, c.User), opt.Schema)
-	return &Store{opt: opt, migrations: migrations, path: path, connector: connector, idle: patience, runs: map[string]struct{}{}}, nil
+	return &Store{opt: opt, migrations: migrations, path: path, connector: connector, ends: ends, idle: patience, runs: map[string]struct{}{}, sent: map[string]*sql.Stmt{}}, nil
 }
 
 // Close ends the connections. Claims that are held last until their leases lapse.
@@ -137,28 +141,63 @@ func (s *Store) in(statement string) string {
 	return strings.NewReplacer(defaultSchema+".", pq.QuoteIdentifier(s.opt.Schema)+".", defaultSchema+viewsSuffix+".", pq.QuoteIdentifier(s.opt.Schema+viewsSuffix)+".").Replace(statement)
 }
 
-// once calls f in a transaction, in which no other session waits for a client that is gone.
+// once calls f in a transaction, in which no other session waits for a client that is gone. It is begun with
+// its settings in one round trip.
 func (s *Store) once(ctx context.Context, opt *sql.TxOptions, f func(*tx) error) error {
 	db, err := s.db(ctx)
 	if err != nil {
 		return err
 	}
-	t, err := db.BeginTx(ctx, opt)
+	mode, idle := "READ WRITE", s.idle
+	if opt == reading {
+		mode, idle = "ISOLATION LEVEL REPEATABLE READ READ ONLY", idle*readersPatience
+	}
+	begin := "BEGIN " + mode + "; SELECT set_config('idle_in_transaction_session_timeout', '" + milliseconds(idle) +
+		"', true), set_config('lock_timeout', '10s', true), set_config('plan_cache_mode', 'auto', true), " + durable
+	return within(ctx, db, begin, func(conn *sql.Conn) error { return f(&tx{s, ctx, conn}) })
+}
+
+// within calls f in a transaction, which some statements begin in one round trip, and commits it. All
+// transactions on connections of one pool are made here: the client does not forget those that it has begun
+// by itself.
+func within(ctx context.Context, pool *sql.DB, begin string, f func(*sql.Conn) error) error {
+	conn, err := executed(ctx, pool, begin)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = t.Rollback() }() // without effect after Commit
-	idle := s.idle
-	if opt == reading {
-		idle *= readersPatience
-	}
-	if _, err := t.ExecContext(ctx, `SELECT set_config('idle_in_transaction_session_timeout', $1, true), set_config('lock_timeout', '10s', true), `+durable, milliseconds(idle)); err != nil {
+	committed := false
+	defer func() {
+		if !committed { // if that fails, the connection is not used any more
+			_ = conn.Raw(func(c any) error { return c.(driver.Tx).Rollback() })
+		}
+		_ = conn.Close() // which gives it back to the pool
+	}()
+	if err := f(conn); err != nil {
 		return err
 	}
-	if err := f(&tx{s, ctx, t}); err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return t.Commit()
+	committed = true
+	return conn.Raw(func(c any) error { return c.(driver.Tx).Commit() }) // which fails if a statement has failed
+}
+
+// executed executes a statement, which begins a transaction, on a connection of the pool, and returns that.
+// One that was lost while it was not used is replaced.
+func executed(ctx context.Context, db *sql.DB, statement string) (*sql.Conn, error) {
+	for left := connections; ; left-- {
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if _, err = conn.ExecContext(ctx, statement); err == nil {
+			return conn, nil
+		}
+		_ = conn.Close() // the error is the one to report
+		if !passes(err) || left == 0 {
+			return nil, err
+		}
+	}
 }
 
 // patience is how long the server waits for the next statement of a transaction before it ends the session:

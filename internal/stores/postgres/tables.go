@@ -174,53 +174,46 @@ func (s *Store) version(ctx context.Context, db interface {
 
 // upgrade carries out the missing migrations, in one transaction.
 func (s *Store) upgrade(ctx context.Context, pool *sql.DB) error {
-	t, err := pool.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = t.Rollback() }() // without effect after Commit
-	exec := func(statement string) {
+	return within(ctx, pool, `BEGIN; SELECT set_config('lock_timeout', '10s', true)`, func(t *sql.Conn) (err error) {
+		exec := func(statement string) {
+			if err == nil {
+				_, err = t.ExecContext(ctx, s.in(statement))
+			}
+		}
+		exec(`SELECT pg_advisory_xact_lock(hashtext('mayfly tables'))`)
+		for _, schema := range []string{s.opt.Schema, s.opt.Schema + viewsSuffix} {
+			var there bool
+			name := pq.QuoteIdentifier(schema)
+			if err == nil {
+				err = t.QueryRowContext(ctx, `SELECT to_regnamespace($1) IS NOT NULL`, name).Scan(&there)
+			}
+			if !there && err == nil {
+				_, err = t.ExecContext(ctx, `CREATE SCHEMA `+name) // the name may have a part that exec replaces
+			}
+		}
+		version := 0
 		if err == nil {
-			_, err = t.ExecContext(ctx, s.in(statement))
+			version, err = s.version(ctx, t)
 		}
-	}
-	exec(`SELECT set_config('lock_timeout', '10s', true)`)
-	exec(`SELECT pg_advisory_xact_lock(hashtext('mayfly tables'))`)
-	for _, schema := range []string{s.opt.Schema, s.opt.Schema + viewsSuffix} {
-		var there bool
-		name := pq.QuoteIdentifier(schema)
-		if err == nil {
-			err = t.QueryRowContext(ctx, `SELECT to_regnamespace($1) IS NOT NULL`, name).Scan(&there)
+		if version == 0 {
+			exec(`CREATE TABLE mayfly.meta (version integer NOT NULL)`)
+			exec(`INSERT INTO mayfly.meta VALUES (0)`)
 		}
-		if !there && err == nil {
-			_, err = t.ExecContext(ctx, `CREATE SCHEMA `+name) // the name may have a part that exec replaces
+		missing := s.migrations[min(version, len(s.migrations)):]
+		if version > 0 && len(missing) > 0 && err == nil {
+			err = s.undisturbed(ctx, t)
 		}
-	}
-	version := 0
-	if err == nil {
-		version, err = s.version(ctx, t)
-	}
-	if version == 0 {
-		exec(`CREATE TABLE mayfly.meta (version integer NOT NULL)`)
-		exec(`INSERT INTO mayfly.meta VALUES (0)`)
-	}
-	missing := s.migrations[min(version, len(s.migrations)):]
-	if version > 0 && len(missing) > 0 && err == nil {
-		err = s.undisturbed(ctx, t)
-	}
-	for _, m := range missing {
-		exec(m)
-	}
-	exec(fmt.Sprintf(`UPDATE mayfly.meta SET version = %d`, max(version, len(s.migrations))))
-	if err != nil {
+		for _, m := range missing {
+			exec(m)
+		}
+		exec(fmt.Sprintf(`UPDATE mayfly.meta SET version = %d`, max(version, len(s.migrations))))
 		return err
-	}
-	return t.Commit()
+	})
 }
 
 // undisturbed keeps runs from claiming until the transaction ends, and fails if one has claims: older
 // programs would go on with tables that they do not know.
-func (s *Store) undisturbed(ctx context.Context, t *sql.Tx) error {
+func (s *Store) undisturbed(ctx context.Context, t session) error {
 	var held bool
 	if _, err := t.ExecContext(ctx, s.in(`LOCK TABLE mayfly.meta IN ACCESS EXCLUSIVE MODE`)); err != nil {
 		return err
@@ -245,16 +238,24 @@ func (s *Store) newer(version int) error {
 // reading are the options of a transaction that sees all rows as they are at one moment.
 var reading = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 
+// session carries out statements, all of them in one session of the server.
+type session interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+}
+
 // tx is a transaction with its store and context.
 type tx struct {
 	*Store
-	ctx context.Context
-	*sql.Tx
+	ctx     context.Context
+	session session
 }
 
 // exec executes a statement, and returns how many rows it has changed.
 func (t *tx) exec(statement string, args ...any) (int64, error) {
-	r, err := t.ExecContext(t.ctx, t.in(statement), args...)
+	r, err := t.session.ExecContext(t.ctx, t.in(statement), args...)
 	if err != nil {
 		return 0, err
 	}
@@ -263,7 +264,7 @@ func (t *tx) exec(statement string, args ...any) (int64, error) {
 
 // one reads the row that a statement finds into to, and reports whether there is one.
 func (t *tx) one(statement string, args []any, to ...any) (bool, error) {
-	err := t.QueryRowContext(t.ctx, t.in(statement), args...).Scan(to...)
+	err := t.session.QueryRowContext(t.ctx, t.in(statement), args...).Scan(to...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -272,7 +273,7 @@ func (t *tx) one(statement string, args []any, to ...any) (bool, error) {
 
 // rows calls f for each row that a statement finds.
 func (t *tx) rows(f func(scan func(...any) error) error, statement string, args ...any) error {
-	rows, err := t.QueryContext(t.ctx, t.in(statement), args...)
+	rows, err := t.session.QueryContext(t.ctx, t.in(statement), args...)
 	if err != nil {
 		return err
 	}
@@ -282,7 +283,7 @@ func (t *tx) rows(f func(scan func(...any) error) error, statement string, args 
 // stream is rows for many rows. The statement is prepared, so that they come in binary form, in half of the
 // bytes.
 func (t *tx) stream(f func(scan func(...any) error) error, statement string, args ...any) (err error) {
-	prepared, err := t.PrepareContext(t.ctx, t.in(statement))
+	prepared, err := t.session.PrepareContext(t.ctx, t.in(statement))
 	if err != nil {
 		return err
 	}
