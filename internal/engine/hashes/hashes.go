@@ -97,8 +97,8 @@ func salt(key []byte) fingerprint.Salt {
 	return fingerprint.Salt{Scheme: fingerprint.Scheme, Bytes: mac.Sum(nil)}
 }
 
-// setsOf returns the content of the hash of each module's set of unread values, which may be empty. The values
-// have hashes of their own, but none of these changes when the last block goes that has read a value.
+// setsOf returns the content of the hash of each module's set of unread values, which may be empty. The
+// values have hashes of their own, but none of these changes when the last block goes that has read a value.
 func setsOf(cfg *blocks.Config) map[addr.Module][]string {
 	out := map[addr.Module][]string{}
 	for v := range cfg.Unread() {
