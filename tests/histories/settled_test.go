@@ -105,8 +105,8 @@ func (d *dues) settle(branch *design) bool {
 	return len(left) == 0
 }
 
-// changedTwin reports whether a plan changes an object of the cloud that two objects of a state have. With the
-// one the other drifts, which data sources that are read after that may find.
+// changedTwin reports whether a plan changes an object of the cloud that two objects of a state have. With
+// the one the other drifts, which data sources that are read after that may find.
 func changedTwin(s *state.State, p *plan.Plan) bool {
 	n := map[string]int{}
 	for _, in := range s.AllInstances() {

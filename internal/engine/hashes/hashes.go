@@ -98,8 +98,8 @@ func Of(cfg *blocks.Config, opt Options) (*Set, error) {
 	return out, nil
 }
 
-// setsOf returns the content of the hash of each module's set of unread values, which may be empty. The values
-// have hashes of their own, but none of these changes when the last block goes that has read a value.
+// setsOf returns the content of the hash of each module's set of unread values, which may be empty. The
+// values have hashes of their own, but none of these changes when the last block goes that has read a value.
 func setsOf(cfg *blocks.Config) map[addr.Module][]string {
 	out := map[addr.Module][]string{}
 	for v := range cfg.Unread() {

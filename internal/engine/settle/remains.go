@@ -56,8 +56,8 @@ func (f *finder) remains(u state.Unit, recorded bool) bool {
 	return true
 }
 
-// checkRemains is remains for the results of conditions. A variable, an output or a resource may have lost its
-// conditions.
+// checkRemains is remains for the results of conditions. A variable, an output or a resource may have lost
+// its conditions.
 func (f *finder) checkRemains(u state.Unit, recorded bool) bool {
 	if in, name, ok := changed.SplitValue(u.Addr); ok {
 		whole := !recorded && in == in.Module().Instance()

@@ -32,12 +32,12 @@ func compile(t *testing.T, main string) *blocks.Config {
 // of a block as a whole is about all instances of its module.
 func TestChecksRemain(t *testing.T) {
 	cfg := compile(t, "module \"m\" {\n  source = \"./m\"\n  count  = 1\n}\n")
-	f := &finder{run: eval.NewRun(cfg, eval.Options{WorkDir: "/"}), t: &future.Task{}, guarded: map[string]bool{"check.c": true, "module.m.check.c": true, "t.a": true}}
+	f := &finder{run: eval.NewRun(cfg, eval.Options{WorkDir: "/"}), t: &future.Task{}, guarded: map[string]bool{"check.r": true, "module.m.check.c": true, "t.a": true}}
 	for _, c := range []struct {
 		address        string
 		recorded, want bool
 	}{
-		{"check.c", true, true},
+		{"check.r", true, true},
 		{"check.gone", true, false},
 		{`module.m[0].check.c`, true, true},
 		{`module.m[1].check.c`, true, false},

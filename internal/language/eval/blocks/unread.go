@@ -25,7 +25,8 @@ func (cfg *Config) Unread() map[*Value]bool {
 			if m, inside := Grouped(e.To); inside || m != nil && CallOf(m).Repeat.Repeated() {
 				continue // depends_on evaluates nothing
 			}
-			if v, is := e.To.(*Value); is && v.Output != nil && v.Module.Parent != nil && CallOf(v.Module).Repeat.Repeated() {
+			// Nothing refers to an output of the root module.
+			if v, is := e.To.(*Value); is && v.Output != nil && CallOf(v.Module).Repeat.Repeated() {
 				continue
 			}
 			push(e.To)

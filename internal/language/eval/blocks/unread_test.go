@@ -37,8 +37,9 @@ output "o" { value = local.l }
 		call("") + "output \"o\" { value = module.m }\n":                      "",
 		call("count = 1") + "output \"o\" { value = module.m }\n":             "module.m.local.l module.m.output.o module.m.var.v",
 		"locals { l = 1 }\nresource \"t\" \"r\" { depends_on = [local.l] }\n": "",
+		strings.Replace(call("count = 1"), "./m", "./n", 1):                   "module.m.output.o",
 	} {
-		tree, diags := (&config.Loader{FS: fstest.MapFS{"main.tf": {Data: []byte(main)}, "m/main.tf": {Data: []byte(module)}}}).Load(".")
+		tree, diags := (&config.Loader{FS: fstest.MapFS{"main.tf": {Data: []byte(main)}, "m/main.tf": {Data: []byte(module)}, "n/main.tf": {Data: []byte(module + "resource \"t\" \"r\" { n = local.l }\n")}}}).Load(".")
 		if diags.HasErrors() {
 			t.Errorf("%s: got %v, want no error", main, diags)
 			continue
