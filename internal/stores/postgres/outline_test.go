@@ -134,8 +134,8 @@ func TestOutline(t *testing.T) {
 	}
 }
 
-// TestDeleteWorkspace deletes a workspace without force if none of its objects are managed, and finds that out
-// without reading them.
+// TestDeleteWorkspace deletes a workspace without force if none of its objects are managed, and finds that
+// out without reading them.
 func TestDeleteWorkspace(t *testing.T) {
 	server := server.Start(t)
 	proxy := tcpproxy.Start(t, server.Port)
