@@ -22,8 +22,8 @@ import (
 // beforeProviders is the version of the tables in which rows of objects did not have their provider.
 const beforeProviders = 7
 
-// TestMigrateProviders brings rows up to date that do not have their provider: it is taken from the column for
-// views. Rows that are written have it in any case.
+// TestMigrateProviders brings rows up to date that do not have their provider: it is taken from the column
+// for views. Rows that are written have it in any case.
 func TestMigrateProviders(t *testing.T) {
 	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
 	older, err := postgres.Older(opt, beforeProviders)
