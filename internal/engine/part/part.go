@@ -177,8 +177,8 @@ func (p *Part) each(t addr.Target, f func(*blocks.Resource)) {
 	all(m)
 }
 
-// region returns where a target has instances of a block, and with which key: as far as it has the keys of the
-// modules.
+// region returns where a target has instances of a block, and with which key: as far as it has the keys of
+// the modules.
 func (p *Part) region(b *blocks.Resource, t addr.Target) blocks.Region {
 	in, m := addr.RootInstance, p.cfg.Modules[addr.RootModule]
 	for _, step := range t.Module.Path() {
