@@ -73,7 +73,7 @@ func readPart(ctx context.Context, m store.Manager, part state.Part) (*state.Fil
 	return m.Read(ctx)
 }
 
-// ReadOutline is ReadState with what an outline has, or more: all of backends that cannot read one.
+// ReadOutline is ReadState with the objects of an outline alone, if the backend can read outlines.
 func (b *Backend) ReadOutline(ctx context.Context, files StateFiles, what store.Outline) (*state.File, diag.List) {
 	return b.read(ctx, files, func(ctx context.Context, m store.Manager) (*state.File, error) { return readOutline(ctx, m, what) })
 }

@@ -101,8 +101,8 @@ const (
 
 // OutlineReader is implemented by managers that know which objects a state has without reading them.
 type OutlineReader interface {
-	// ReadOutline is Read with objects that have no attributes, without the aliases of their providers, and without
-	// outputs and results of checks. Nothing can be planned or stored with the result.
+	// ReadOutline is Read with objects that have no attributes, without the aliases of their providers, and
+	// without outputs and results of checks. Nothing can be planned or stored with the result.
 	ReadOutline(ctx context.Context, what Outline) (*state.File, error)
 }
 

@@ -30,8 +30,9 @@ resource "sim_thing" "user" {
 		s.must(dir, "apply", "-auto-approve")
 		proxy := s.behindProxy()
 		before := proxy.Counts()
-		if out := s.must(dir, "plan", "-target=sim_thing.user[3]"); strings.Count(out, "Refreshing state...") != 2 {
-			t.Errorf("got a plan of other objects than two:\n%s", out)
+		out := s.must(dir, "plan", "-target=sim_thing.user[3]")
+		if got := strings.Count(out, "Refreshing state..."); got != 2 {
+			t.Errorf("got %d objects refreshed, want 2:\n%s", got, out)
 		}
 		bytes[i] = proxy.Counts().Bytes[tcpproxy.ToClient] - before.Bytes[tcpproxy.ToClient]
 	}

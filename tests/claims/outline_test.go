@@ -11,7 +11,7 @@ import (
 )
 
 // TestOutlineCosts counts the bytes that commands read of a state, and of one that has twice as many objects.
-// What a list says of each object is all that it reads of it, and what is about providers reads as much of
+// A list reads of each object only the columns that it shows, and a command about providers reads as much of
 // both.
 func TestOutlineCosts(t *testing.T) {
 	const n, long = 50, 3000 // objects, and bytes in each

@@ -95,7 +95,7 @@ func (x *outline) add(scan func(...any) error) error {
 	return nil
 }
 
-// parsed returns what a text stands for, which is parsed unless it is known.
+// parsed returns the value of a text, which is parsed unless it is known.
 func parsed[T any](known map[string]T, text string, parse func(string) (T, error)) (T, error) {
 	if v, is := known[text]; is {
 		return v, nil

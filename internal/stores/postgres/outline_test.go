@@ -22,8 +22,8 @@ import (
 // beforeProviders is the version of the tables in which rows of objects did not have their provider.
 const beforeProviders = 7
 
-// TestMigrateProviders brings rows up to date that do not have their provider: it is taken from what views
-// show. Rows that are written have it in any case.
+// TestMigrateProviders brings rows up to date that do not have their provider: it is taken from the column
+// for views. Rows that are written have it in any case.
 func TestMigrateProviders(t *testing.T) {
 	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
 	older, err := postgres.Older(opt, beforeProviders)
@@ -134,8 +134,8 @@ func TestOutline(t *testing.T) {
 	}
 }
 
-// TestDeleteWorkspace deletes a workspace without force if none of its objects are managed, and finds that out
-// without reading them.
+// TestDeleteWorkspace deletes a workspace without force if none of its objects are managed, and finds that
+// out without reading them.
 func TestDeleteWorkspace(t *testing.T) {
 	server := server.Start(t)
 	proxy := tcpproxy.Start(t, server.Port)

@@ -62,8 +62,8 @@ func (c *Config) LeadsTo(from []Region) []Region {
 	return out
 }
 
-// keyOf returns the key in a reference that an instance with the key own has; NoKey if there is none, or it is
-// not known. A dependency is on all instances.
+// keyOf returns the key in a reference that an instance with the key own has; NoKey if there is none, or it
+// is not known. A dependency is on all instances.
 func keyOf(e edge, own addr.Key) addr.Key {
 	if e.ref == nil || e.ref.Index == nil || e.role == inDependsOn {
 		return addr.NoKey
