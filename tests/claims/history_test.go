@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
+	"github.com/mayfly-iac/mayfly/internal/testing/tcpproxy"
 )
 
 // shape is a random configuration: each object has at most one other that it is made of.
@@ -33,7 +34,7 @@ func newShape(r *rand.Rand, n int) shape {
 // that its parent has.
 func (s shape) text() string {
 	var sb strings.Builder
-	sb.WriteString("variable \"v\" {}\n")
+	sb.WriteString("variable \"v\" {}\n" + places)
 	for i, p := range s.parents {
 		up := ""
 		if p >= 0 {
@@ -55,65 +56,152 @@ func (s shape) touched(target int) (out []int) {
 // act is a run of a history.
 type act struct {
 	number, target int
-	killed         bool
-	code           int
-	output         string
+	hand           *hand         // in place of an apply; nil for none
+	dies           time.Duration // after its begin, or that of an operation; 0 for never
+	inOperation    bool
+	cut            *tcpproxy.Cut // of its connection to the server; nil for none
+
+	killed     bool
+	code       int
+	output     string
+	begun, end time.Time
 }
 
-// history carries out runs on several machines at the same time. The last one on a machine may be killed.
-func history(s *site, sh shape, r *rand.Rand, machines, each int) []*act {
-	var acts []*act
-	var all sync.WaitGroup
-	var dirs []string
-	for range machines {
-		dirs = append(dirs, s.machine())
+// args returns the command of an act. Its number is its note.
+func (a *act) args() []string {
+	more := []string{"-lock-timeout=20s", "-run-note=" + a.note()}
+	if a.hand != nil {
+		return a.hand.args(more)
 	}
+	return append([]string{"apply", "-auto-approve", set("v", a.number), fmt.Sprint("-target=sim_thing.o", a.target)}, more...)
+}
+
+func (a *act) note() string { return fmt.Sprint("act ", a.number) }
+
+func (a *act) String() string {
+	what := fmt.Sprint("apply of o", a.target)
+	if a.hand != nil {
+		what = a.hand.String()
+	}
+	return fmt.Sprintf("run %d, %s: exit status %d (killed: %v)\n%s", a.number, what, a.code, a.killed, a.output)
+}
+
+// newAct draws an act.
+func newAct(s *site, sh shape, r *rand.Rand, number int) *act {
+	a := &act{number: number, target: r.IntN(len(sh.parents))}
+	if r.IntN(5) < 2 {
+		a.hand = newHand(s, r, number)
+	}
+	if r.IntN(3) == 0 {
+		a.dies = time.Duration(1+r.IntN(1500)) * time.Millisecond
+		if a.hand == nil && r.IntN(3) > 0 {
+			a.dies, a.inOperation = a.dies/10, true
+		}
+	}
+	if r.IntN(2) == 0 {
+		a.cut = &tcpproxy.Cut{Direction: tcpproxy.Direction(r.IntN(2)), After: int64(r.IntN(40000)), Late: time.Duration(r.IntN(2)*r.IntN(300)) * time.Millisecond}
+	}
+	return a
+}
+
+// history carries out runs on several machines at the same time, of which some are killed. It returns the
+// addresses of objects whose operations were cut off by that.
+func history(s *site, sh shape, r *rand.Rand, machines, each int) (acts []*act, cutOff map[string]bool) {
+	var all sync.WaitGroup
+	cutOff = map[string]bool{}
+	person := s.machine()
+	dirs := make([]string, machines)
+	for m := range dirs {
+		dirs[m] = s.machine()
+	}
+	var freeing sync.Mutex
 	for m, dir := range dirs {
 		var mine []*act
 		for i := range each {
-			mine = append(mine, &act{number: 2 + m*each + i, target: r.IntN(len(sh.parents)), killed: i == each-1 && r.IntN(2) == 0})
+			mine = append(mine, newAct(s, sh, r, 2+m*each+i))
 		}
 		acts = append(acts, mine...)
-		pause := time.Duration(r.IntN(900)) * time.Millisecond
 		all.Go(func() {
 			for _, a := range mine {
-				cmd, ended := s.start(dir, "apply", "-auto-approve", "-lock-timeout=20s", set("v", a.number), fmt.Sprint("-target=sim_thing.o", a.target))
+				a.carryOut(s, dir)
 				if a.killed {
-					time.AfterFunc(300*time.Millisecond+pause, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+					freeing.Lock()
+					s.free(person, a, cutOff)
+					freeing.Unlock()
 				}
-				end := <-ended
-				a.code, a.output = end.code, end.output
-				a.killed = end.code == -1
 			}
 		})
 	}
+	if r.IntN(3) == 0 {
+		time.Sleep(time.Duration(r.IntN(4000)) * time.Millisecond)
+		freeing.Lock()
+		s.server.Stop([]string{"fast", "immediate"}[r.IntN(2)])
+		s.server.Run()
+		freeing.Unlock()
+	}
 	all.Wait()
-	return acts
+	return acts, cutOff
 }
 
-// free frees the runs that were killed in an operation, as a person would do. The lease of the others has
-// lapsed.
-func (s *site) free(dir string) {
-	s.Helper()
-	if _, err := s.db.Exec(`UPDATE mayfly.runs SET lease_until = clock_timestamp() WHERE state IN ('claimed', 'waiting')`); err != nil {
-		s.Fatal(err)
+// carryOut carries out an act.
+func (a *act) carryOut(s *site, dir string) {
+	proxy := tcpproxy.Start(s, s.server.Port)
+	if a.cut != nil {
+		proxy.Break(*a.cut)
 	}
-	rows, err := s.db.Query(`SELECT DISTINCT r.info FROM mayfly.runs r JOIN mayfly.operations o ON o.run = r.id WHERE r.state IN ('claimed', 'lapsed') AND o.ended IS NULL`)
+	a.begun = time.Now()
+	cmd, ended := s.startBy(s.server.URL(proxy.Port), dir, a.args()...)
+	if a.dies > 0 {
+		over := make(chan struct{})
+		defer close(over)
+		go func() {
+			for a.inOperation && !s.operates(a) {
+				select {
+				case <-over:
+					return
+				case <-time.After(5 * time.Millisecond):
+				}
+			}
+			select {
+			case <-over:
+			case <-time.After(a.dies):
+				_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			}
+		}()
+	}
+	end := <-ended
+	a.end, a.code, a.output, a.killed = time.Now(), end.code, end.output, end.code == -1
+}
+
+// operates reports whether an operation of a run is under way.
+func (s *site) operates(a *act) (is bool) {
+	err := s.db.QueryRow(`SELECT EXISTS (SELECT 1 FROM mayfly.operations o JOIN mayfly.runs r ON r.id = o.run WHERE r.info->>'Info' = $1 AND o.ended IS NULL)`, a.note()).Scan(&is)
+	return err == nil && is // while the server is started again, nothing is known
+}
+
+// free frees a run that was killed, as a person would do, and as time would do with its lease.
+func (s *site) free(dir string, a *act, cutOff map[string]bool) {
+	if _, err := s.db.Exec(`UPDATE mayfly.runs SET lease_until = clock_timestamp() WHERE info->>'Info' = $1 AND state IN ('claimed', 'waiting')`, a.note()); err != nil {
+		s.Error(err)
+	}
+	rows, err := s.db.Query(`SELECT DISTINCT r.info->>'ID', o.key FROM mayfly.runs r JOIN mayfly.operations o ON o.run = r.id WHERE r.info->>'Info' = $1 AND o.ended IS NULL`, a.note())
 	if err != nil {
-		s.Fatal(err)
+		s.Error(err)
+		return
 	}
 	defer rows.Close()
+	id := ""
 	for rows.Next() {
-		var text string
-		var info struct{ ID string }
-		err := rows.Scan(&text)
-		if err == nil {
-			err = json.Unmarshal([]byte(text), &info)
+		var key string
+		if err := rows.Scan(&id, &key); err != nil {
+			s.Error(err)
 		}
-		if err != nil {
-			s.Fatal(err)
+		cutOff[key] = true
+	}
+	if id != "" {
+		if r := s.run(dir, "force-unlock", "-force", id); r.code != 0 {
+			s.Errorf("freeing the run %d: got the exit status %d, want 0\n%s", a.number, r.code, r.output)
 		}
-		s.must(dir, "force-unlock", "-force", info.ID)
 	}
 }
 
@@ -133,15 +221,19 @@ func (s *site) tags(dir string, n int) (state, world []map[string]string) {
 		s.Fatal(err)
 	}
 	for _, r := range doc.Resources {
-		i, _ := strconv.Atoi(r.Name[1:])
-		state[i] = r.Instances[0].Attributes.Tags
+		if i, err := strconv.Atoi(r.Name[1:]); err == nil { // else it is changed by hand
+			state[i] = r.Instances[0].Attributes.Tags
+		}
 	}
 	objects, err := simcloud.Objects(s.cloud)
 	if err != nil {
 		s.Fatal(err)
 	}
 	for _, o := range objects {
-		i, _ := strconv.Atoi(o.Name[1:])
+		i, err := strconv.Atoi(o.Name[1:])
+		if err != nil {
+			continue
+		}
 		if err := json.Unmarshal(o.Attrs["tags"], &world[i]); err != nil {
 			s.Fatal(err)
 		}
@@ -154,6 +246,9 @@ func (s *site) tags(dir string, n int) (state, world []map[string]string) {
 func explained(sh shape, acts []*act, world []map[string]string) error {
 	touched := map[int][]int{} // by run
 	for _, a := range acts {
+		if a.hand != nil {
+			continue
+		}
 		touched[a.number] = sh.touched(a.target)
 		if a.code != 0 && !a.killed {
 			delete(touched, a.number)
@@ -217,8 +312,9 @@ func acyclic(after map[int][]int) error {
 	return nil
 }
 
-// TestHistories has random runs of several machines change one state, some of which are killed. Some order of
-// the runs explains what is left.
+// TestHistories has random runs of several machines change one state, by applies and by hand, while some of
+// them are killed, connections are cut, and the server is started again. Some order of the runs explains what
+// is left, and nothing that was completed is missing.
 func TestHistories(t *testing.T) {
 	histories := 2
 	if text := os.Getenv("MAYFLY_TEST_CLAIM_HISTORIES"); text != "" {
@@ -227,37 +323,79 @@ func TestHistories(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range histories {
-		seed := rand.Uint64()
+	first := rand.Uint64()
+	if text := os.Getenv("MAYFLY_TEST_CLAIM_HISTORY_SEED"); text != "" {
+		var err error
+		if first, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum := map[string]int{}
+	for n := range histories {
+		seed := first + uint64(n)
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))
 			sh := newShape(r, 4+r.IntN(4))
 			s := newSite(t, sh.text(), nil)
 			dir := s.machine()
-			s.must(dir, "apply", "-auto-approve", set("v", 1))
-			acts := history(s, sh, r, 3, 4)
-			s.free(dir)
+			s.must(dir, "apply", "-auto-approve", set("v", 1), set("n", takenPlaces))
+			before := s.places(dir)
+			acts, cutOff := history(s, sh, r, 3, 4)
 			state, world := s.tags(dir, len(sh.parents))
 			if err := explained(sh, acts, world); err != nil {
 				t.Errorf("the shape is %v: %v", sh.parents, err)
-				for _, a := range acts {
-					t.Logf("run %d of o%d: exit status %d\n%s", a.number, a.target, a.code, a.output)
-				}
 			}
-			killed := slices.ContainsFunc(acts, func(a *act) bool { return a.killed })
+			s.checkByHand(dir, before, acts)
 			for i := range world {
-				if !killed && fmt.Sprint(state[i]) != fmt.Sprint(world[i]) {
+				if !cutOff[fmt.Sprint("sim_thing.o", i)] && fmt.Sprint(state[i]) != fmt.Sprint(world[i]) {
 					t.Errorf("got %v of the object %d in the state, want %v, as in the cloud", state[i], i, world[i])
-				}
-			}
-			for _, a := range acts {
-				if a.code != 0 && !a.killed {
-					t.Logf("the run %d of o%d was refused:\n%s", a.number, a.target, a.output)
 				}
 			}
 			s.must(dir, "apply", "-auto-approve", set("v", 99))
 			s.contains(s.must(dir, "plan", set("v", 99)), "No changes")
 			s.until(0, `SELECT count(*) FROM mayfly.claims`)
+			for _, a := range acts {
+				if t.Failed() {
+					t.Log(a)
+				}
+				s.checkEnd(a)
+				a.count(sum)
+			}
+			sum["operations cut off"] += len(cutOff)
 		})
+	}
+	t.Logf("in %d histories: %v", histories, sum)
+}
+
+// reasons are parts of the errors for which a run may be refused. Connections that are lost and a server that
+// is started again are none.
+var reasons = append([]string{"Parts of the state are claimed", "Error acquiring the state lock", "Plan is stale"}, impossible...)
+
+// says reports whether a run has printed one of some texts.
+func (a *act) says(texts []string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(a.output, text) })
+}
+
+// checkEnd checks that a run has failed for a reason that it may have.
+func (s *site) checkEnd(a *act) {
+	s.Helper()
+	if a.code > 0 && !a.says(reasons) {
+		s.Errorf("got the error of a run that may not fail like that: %s", a)
+	}
+}
+
+// count adds numbers that show whether a history is worth something.
+func (a *act) count(sum map[string]int) {
+	kind := "apply"
+	if a.hand != nil {
+		kind = a.hand.verb
+	}
+	switch {
+	case a.killed:
+		sum[kind+" killed"]++
+	case a.code == 0:
+		sum[kind]++
+	default:
+		sum[kind+" refused"]++
 	}
 }

@@ -40,6 +40,7 @@ func TestMain(m *testing.M) {
 type site struct {
 	*testing.T
 	cloud, url string
+	server     *postgres.Server
 	db         *sql.DB
 	files      map[string]string
 }
@@ -49,7 +50,8 @@ type site struct {
 func newSite(t *testing.T, text string, more map[string]string) *site {
 	t.Helper()
 	const blocks = "\nterraform {\n  required_providers {\n    sim = { source = \"" + simcloud.Source + "\" }\n  }\n  backend \"postgres\" {}\n}\n"
-	s := &site{T: t, cloud: t.TempDir(), url: postgres.Start(t).URL(0), files: map[string]string{"main.tf": text + blocks}}
+	server := postgres.Start(t)
+	s := &site{T: t, cloud: t.TempDir(), url: server.URL(0), server: server, files: map[string]string{"main.tf": text + blocks}}
 	for name, content := range more {
 		s.files[name] = content
 	}
@@ -128,9 +130,15 @@ func (s *site) must(dir string, args ...string) string {
 
 // start starts a command that goes on beside the test.
 func (s *site) start(dir string, args ...string) (cmd *exec.Cmd, ended <-chan result) {
+	return s.startBy(s.url, dir, args...)
+}
+
+// startBy starts a command that reaches the server by another connection string.
+func (s *site) startBy(url, dir string, args ...string) (cmd *exec.Cmd, ended <-chan result) {
 	s.Helper()
 	var out bytes.Buffer
 	cmd = s.command(dir, args...)
+	cmd.Env = append(cmd.Env, "PG_CONN_STR="+url)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
 		s.Fatal(err)

@@ -28,6 +28,7 @@ type claim struct {
 	alone     bool                // it was claimed without the lock, and ends with the run or the write
 	keys      map[string]struct{} // claimed exclusively
 	found     *store.Recovered    // left by runs before; nil for none
+	folded    []string            // runs that it has folded, or tried to
 	stop      context.CancelFunc
 	batches   int64 // that journals have sent
 	numbers   int64 // of operations and openings; protected by the journal

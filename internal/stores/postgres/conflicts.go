@@ -98,7 +98,7 @@ func (m *manager) reap(t *tx, workspace int64) error {
 		err := scan(&run)
 		lapsed = append(lapsed, run)
 		return err
-	}, `SELECT id FROM mayfly.runs WHERE workspace = $1 AND state = 'claimed' AND lease_until <= clock_timestamp() ORDER BY id FOR UPDATE`, workspace)
+	}, `SELECT id FROM mayfly.runs WHERE workspace = $1 AND folded_by IS NULL AND state = 'claimed' AND lease_until <= clock_timestamp() ORDER BY id FOR UPDATE`, workspace)
 	if err == nil && len(lapsed) > 0 {
 		_, err = t.exec(`UPDATE mayfly.runs SET state = 'lapsed', ended = clock_timestamp() WHERE id = ANY($1)`, pq.StringArray(lapsed))
 	}
@@ -135,7 +135,7 @@ func (m *manager) reap(t *tx, workspace int64) error {
 			AND NOT EXISTS (SELECT 1 FROM mayfly.claims x WHERE x.run = c.run AND x.key <> '')`, workspace)
 	}
 	if err == nil {
-		_, err = t.exec(`DELETE FROM mayfly.runs WHERE workspace = $1 AND state = 'waiting' AND lease_until <= clock_timestamp()`, workspace)
+		_, err = t.exec(`DELETE FROM mayfly.runs WHERE workspace = $1 AND folded_by IS NULL AND state = 'waiting' AND lease_until <= clock_timestamp()`, workspace)
 	}
 	return err
 }

@@ -3,7 +3,9 @@
 package postgres_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/internal/stores/postgres"
 	server "github.com/mayfly-iac/mayfly/internal/testing/postgres"
@@ -81,6 +83,69 @@ func TestOneConnection(t *testing.T) {
 	}
 	if got := postgres.Connections(s); got != 1 {
 		t.Errorf("got %d connections, want 1", got)
+	}
+}
+
+// TestCostOfFormerRuns has runs claim, end, be refused, and find one that has lapsed, where there were many
+// runs before. They look at none of those.
+func TestCostOfFormerRuns(t *testing.T) {
+	const former = 20000
+	opt := stock(t, 3)
+	db := connect(t, opt.ConnString)
+	do := func(statement string) {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(fmt.Sprintf(`INSERT INTO mayfly.runs (id, workspace, state, info, folded_by, lease_until, ended)
+		SELECT gen_random_uuid(), w.id, 'ended', '{}', gen_random_uuid(), now(), now() FROM mayfly.workspaces w, generate_series(1, %d)`, former))
+	do(`VACUUM ANALYZE mayfly.runs`)
+	passed := func() (rows int64) { // by sessions that have ended
+		if err := db.QueryRowContext(t.Context(), `SELECT seq_tup_read + COALESCE(idx_tup_fetch, 0) FROM pg_stat_user_tables WHERE relname = 'runs'`).Scan(&rows); err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	before := passed()
+	var stores []*postgres.Store
+	claiming := func(who string) *run {
+		s, err := postgres.New(opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stores = append(stores, s)
+		r := &run{Manager: manager(t, s), t: t, who: who}
+		if r.base, err = r.Read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r.scope = scopeOf(r.base, []int{0})
+		return r
+	}
+	one, stale := claiming("one"), claiming("stale")
+	one.begin()
+	if err := one.update(0); err != nil {
+		t.Fatal(err)
+	}
+	one.end()
+	if err := stale.claim(0); err == nil {
+		t.Error("got no error, want the plan to be stale")
+	}
+	lapsed := claiming("lapsed")
+	lapsed.begin()
+	do(`UPDATE mayfly.runs SET lease_until = now() WHERE state = 'claimed' AND folded_by IS NULL`)
+	last := claiming("last")
+	last.begin()
+	last.end()
+	for _, s := range stores {
+		s.Close()
+	}
+	rows := passed()
+	for deadline := time.Now().Add(5 * time.Second); rows == before && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		rows = passed()
+	}
+	if rows -= before; rows == 0 || rows > former/10 {
+		t.Errorf("got %d rows of runs that were looked at, want less than %d", rows, former/10)
 	}
 }
 

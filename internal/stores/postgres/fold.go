@@ -27,8 +27,8 @@ func (m *manager) fold(t *tx, c *claim) (*store.Recovered, error) {
 		err := scan(&l.id, &l.state, &l.commits, &l.folded)
 		runs = append(runs, l)
 		return err
-	}, `SELECT id, state, commits, folded_by FROM mayfly.runs r WHERE workspace = $1 AND id <> $2 AND (folded_by IS NULL OR folded_by = $2)
-		AND state NOT IN ('waiting', 'claimed') AND NOT EXISTS (SELECT 1 FROM mayfly.claims c WHERE c.run = r.id) ORDER BY began`, c.workspace, c.run)
+	}, `SELECT id, state, commits, folded_by FROM (SELECT * FROM mayfly.runs WHERE workspace = $1 AND folded_by IS NULL UNION ALL SELECT * FROM mayfly.runs WHERE id = ANY($3::uuid[]) AND folded_by = $2) r
+		WHERE id <> $2 AND state NOT IN ('waiting', 'claimed') AND NOT EXISTS (SELECT 1 FROM mayfly.claims c WHERE c.run = r.id) ORDER BY began`, c.workspace, c.run, pq.StringArray(c.folded))
 	all, some, commits := &store.Recovered{Path: m.path(), Saved: true}, false, 0
 	var folded []string
 	for _, l := range runs {
@@ -45,6 +45,7 @@ func (m *manager) fold(t *tx, c *claim) (*store.Recovered, error) {
 			all.Open, err = t.openings(all.Open, l.id)
 		}
 	}
+	c.folded = append(c.folded, folded...)
 	if err == nil {
 		_, err = t.one(`WITH folded AS (UPDATE mayfly.runs SET folded_by = $2 WHERE id = ANY($3::uuid[])) UPDATE mayfly.workspaces SET serial = serial + $4 WHERE id = $1 RETURNING serial`,
 			[]any{c.workspace, c.run, pq.StringArray(folded), commits}, &c.serial)
@@ -61,10 +62,10 @@ func (m *manager) unfold(ctx context.Context, c *claim) error {
 	return m.store.again(ctx, nil, func(t *tx) error {
 		_, err := t.gate(m.name)
 		if err == nil {
-			_, err = t.exec(`UPDATE mayfly.workspaces SET serial = serial - COALESCE((SELECT sum(commits) FROM mayfly.runs WHERE folded_by = $2), 0) WHERE id = $1`, c.workspace, c.run)
+			_, err = t.exec(`UPDATE mayfly.workspaces SET serial = serial - COALESCE((SELECT sum(commits) FROM mayfly.runs WHERE id = ANY($3::uuid[]) AND folded_by = $2), 0) WHERE id = $1`, c.workspace, c.run, pq.StringArray(c.folded))
 		}
 		if err == nil {
-			_, err = t.exec(`UPDATE mayfly.runs SET folded_by = NULL WHERE folded_by = $1`, c.run)
+			_, err = t.exec(`UPDATE mayfly.runs SET folded_by = NULL WHERE id = ANY($2::uuid[]) AND folded_by = $1`, c.run, pq.StringArray(c.folded))
 		}
 		if err == nil {
 			err = unmark(t, c.run)
