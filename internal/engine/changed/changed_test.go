@@ -223,6 +223,10 @@ func TestReadsLate(t *testing.T) {
 	if p.plan(); p.ok || !p.run.Diags.HasErrors() {
 		t.Errorf("got ok=%v and %v, want an error in reading the rows", p.ok, p.run.Diags.List())
 	}
+	p = newPlanning(t, &ledger{due: []string{"t.a", "output p"}, records: settled, fails: "planning"}, plain, inner)
+	if p.plan(); len(p.read) > 0 {
+		t.Errorf("got %q read by a plan that has failed, want nothing", p.read)
+	}
 }
 
 // TestReadsGone reads objects of a module instance that is gone.
