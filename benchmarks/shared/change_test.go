@@ -36,7 +36,7 @@ func inBlocks(n int) work.Rows {
 	return work.Rows{Modules: max(1, n/(instances*blocks)), Blocks: min(blocks, max(2, n/instances)), Instances: instances}
 }
 
-// changing is a state of which one object is changed.
+// changing is a state with one object to be changed.
 type changing struct {
 	testing.TB
 	work.Rows
@@ -55,8 +55,8 @@ func (c *changing) write(first string) {
 
 // run runs a command that has to succeed, logs its cost, and returns what it has printed. The processor time
 // is the one of the program and its provider, and the memory the one of the larger of them. Round trips and
-// bytes are those of plans with the scope of a change: a proxy would keep much of a whole state for itself, so
-// that the server takes a slow reader for one that has stopped.
+// bytes are those of plans with the scope of a change: a proxy would keep much of a whole state for itself,
+// so that the server takes a slow reader for one that has stopped.
 func (c *changing) run(name string, args ...string) string {
 	c.Helper()
 	cmd := exec.Command(binary, args...)
@@ -101,7 +101,8 @@ func (c *changing) scoped(name string, changes int) (rows int) {
 }
 
 // TestChange plans no change of a state, and one of an object with 20 dependents: with that scope, and in
-// full. A plan without changes reads no rows, and one with a change a number that doesn't depend on the state.
+// full. A plan without changes reads no rows, and one with a change a number that the size of the state does
+// not change.
 func TestChange(t *testing.T) {
 	for _, joined := range []bool{false, true} {
 		t.Run(fmt.Sprintf("joined=%v", joined), func(t *testing.T) {
