@@ -202,7 +202,7 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// TestReadsLate reads at once what values and checks refer to that are evaluated at the end.
+// TestReadsLate reads at once the objects that values and checks refer to which are evaluated at the end.
 func TestReadsLate(t *testing.T) {
 	before, rest, _ := strings.Cut(root, "ephemeral") // these would be opened each time
 	_, after, _ := strings.Cut(rest, "output \"o\"")
