@@ -9,8 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// TestProvidersAreFoundOnce reads objects of providers again: what was found is not searched for again, and
-// what is not installed may be installed by then.
+// TestProvidersAreFoundOnce reads objects of providers again. Packages that were found are not searched for,
+// and others may be installed by then.
 func TestProvidersAreFoundOnce(t *testing.T) {
 	t.Chdir(t.TempDir())
 	used, other := addr.Provider{Type: "used", Namespace: "n", Hostname: "h.example"}, addr.Provider{Type: "other", Namespace: "n", Hostname: "h.example"}

@@ -242,8 +242,8 @@ func (s *Session) useProviders(st *state.State) diag.List {
 }
 
 // addProviders verifies and uses the providers that objects need which were read after the session began. One
-// that is not installed is reported when it is to be started. What was verified is not verified again: that
-// takes time for the size of a package, and a plan of a change reads objects many times.
+// that is not installed is reported when it is to be started. Packages are verified once: that takes time
+// for the size of a package, and a plan of a change reads objects many times.
 func (s *Session) addProviders(st *state.State) {
 	missing := s.missing(st)
 	if len(missing) == 0 {

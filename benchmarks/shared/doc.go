@@ -5,6 +5,7 @@
 //	go test ./benchmarks/shared -v -run Latency -instances 10000 -roundtrips 1ms,10ms,50ms
 //	go test ./benchmarks/shared -v -run Change -objects 1000000 -timeout 3h
 //
-// It has tests only, with small numbers by default. They may import the test provider, the server, the
-// proxy, package program, and the configurations and the provider of the benchmarks. They must not know any other package of this module.
+// It has tests only, with small numbers by default. They may import the test provider, the server, the proxy,
+// package program, and the configurations and the provider of the benchmarks. They must not know any other
+// package of this module.
 package shared

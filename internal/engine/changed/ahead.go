@@ -20,8 +20,8 @@ func (a ahead) add(deps []plan.Dep) {
 	}
 }
 
-// addInstances adds what the instances of a resource refer to. Those of one that leads to itself are not
-// evaluated before all of it is queued.
+// addInstances adds the objects that the instances of a resource refer to. Instances of one that leads to
+// itself are not evaluated before all of them are queued.
 func (s *session) addInstances(a ahead, r *eval.Resource) {
 	if slices.ContainsFunc(s.blocks[r.Block], func(n *node) bool { return n.cycle != nil }) {
 		return
@@ -34,7 +34,8 @@ func (s *session) addInstances(a ahead, r *eval.Resource) {
 	})
 }
 
-// loadLate reads what the values and checks refer to that are evaluated when all instances are planned.
+// loadLate reads the objects that values and checks refer to which are evaluated when all instances are
+// planned.
 func (s *session) loadLate() error {
 	need := ahead{}
 	for _, path := range s.lates() {

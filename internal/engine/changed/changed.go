@@ -56,7 +56,7 @@ type node struct {
 	level  int
 	cycle  []*node // the blocks that lead to each other, it among them; nil if it doesn't lead to itself
 
-	differs bool // from what was applied last
+	differs bool // from the block that was applied last
 }
 
 // New returns the work of a plan, and the part of the state that is to be read first. Force are instances to

@@ -202,7 +202,7 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// TestReadsLate reads at once what values and checks refer to that are evaluated at the end.
+// TestReadsLate reads at once the objects that values and checks refer to which are evaluated at the end.
 func TestReadsLate(t *testing.T) {
 	before, rest, _ := strings.Cut(root, "ephemeral") // these would be opened each time
 	_, after, _ := strings.Cut(rest, "output \"o\"")
@@ -222,6 +222,10 @@ func TestReadsLate(t *testing.T) {
 	p := newPlanning(t, &ledger{due: []string{"output o"}, records: settled, fails: "rows"}, plain, inner)
 	if p.plan(); p.ok || !p.run.Diags.HasErrors() {
 		t.Errorf("got ok=%v and %v, want an error in reading the rows", p.ok, p.run.Diags.List())
+	}
+	p = newPlanning(t, &ledger{due: []string{"t.a", "output p"}, records: settled, fails: "planning"}, plain, inner)
+	if p.plan(); len(p.read) > 0 {
+		t.Errorf("got %q read by a plan that has failed, want nothing", p.read)
 	}
 }
 

@@ -131,6 +131,9 @@ type hashing struct {
 // hashingColumns are the columns of a workspace that are about hashes.
 const hashingColumns = `id, moment, tracked, complete, modules, digests, key, key_sealed`
 
+// withoutDigests are the same columns, without a hundred bytes for each module.
+const withoutDigests = `id, moment, tracked, complete, '{}'::text[], '{}'::bytea[], key, key_sealed`
+
 // readHashing returns the part of the row of a workspace that is about hashes, zero if there is none.
 func readHashing(t *tx, name string) (*hashing, error) {
 	return scanHashing(t, `SELECT `+hashingColumns+` FROM mayfly.workspaces WHERE name = $1`, name)

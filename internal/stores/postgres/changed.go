@@ -19,11 +19,11 @@ import (
 
 var _ store.ChangeReader = (*manager)(nil)
 
-// readHashing calls f with the part of the workspace's row that is about hashes, in a transaction that reads
+// readHashing calls f with columns of the workspace's row that are about hashes, in a transaction that reads
 // all rows as they are at one moment.
-func (p place) readHashing(ctx context.Context, f func(*hashing) error) error {
+func (p place) readHashing(ctx context.Context, columns string, f func(*hashing) error) error {
 	return p.failed("read", p.store.again(ctx, reading, func(t *tx) error {
-		h, err := readHashing(t, p.name)
+		h, err := scanHashing(t, `SELECT `+columns+` FROM mayfly.workspaces WHERE name = $1`, p.name)
 		if err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func (p place) readHashing(ctx context.Context, f func(*hashing) error) error {
 
 // HashKey implements store.ChangeReader.
 func (p place) HashKey(ctx context.Context) (key []byte, err error) {
-	err = p.readHashing(ctx, func(h *hashing) error {
+	err = p.readHashing(ctx, withoutDigests, func(h *hashing) error {
 		key = h.key
 		return nil
 	})
@@ -42,7 +42,7 @@ func (p place) HashKey(ctx context.Context) (key []byte, err error) {
 
 // ReadChanged implements store.ChangeReader.
 func (p place) ReadChanged(ctx context.Context, hashes state.BlockHashes) (out *state.Changed, err error) {
-	err = p.readHashing(ctx, func(h *hashing) (err error) {
+	err = p.readHashing(ctx, hashingColumns, func(h *hashing) (err error) {
 		out, err = h.changed(hashes)
 		return err
 	})
@@ -191,7 +191,7 @@ func (h *hashing) marked(f func(key string, why state.Reasons)) error {
 
 // Records implements store.ChangeReader.
 func (p place) Records(ctx context.Context, q state.RecordQuery) (out []state.Record, err error) {
-	err = p.readHashing(ctx, func(h *hashing) error {
+	err = p.readHashing(ctx, withoutDigests, func(h *hashing) error {
 		var units, blocks, keys []string
 		for _, u := range q.Units {
 			units = append(units, u.Key())
