@@ -153,6 +153,14 @@ func (r *journaledRun) Record(s Settlement) {
 	}
 }
 
+// HashKey implements Keyed.
+func (r *journaledRun) HashKey() []byte {
+	if k, ok := r.journal.(Keyed); ok {
+		return k.HashKey()
+	}
+	return nil
+}
+
 // TakeTurn implements Turner.
 func (r *journaledRun) TakeTurn(ctx context.Context, subjects []Subject, evaluate func(*State) Evaluated) error {
 	t, ok := r.journal.(turner)

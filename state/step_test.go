@@ -74,6 +74,21 @@ type settling struct {
 
 func (s *settling) Settle(instances ...addr.Instance) { s.settled = append(s.settled, instances...) }
 
+// keyed is a journal with a key.
+type keyed struct{ Journal }
+
+func (keyed) HashKey() []byte { return []byte("key") }
+
+// TestHashKey has the key of the journal, if it has one.
+func TestHashKey(t *testing.T) {
+	if got := (&journaledRun{journal: keyed{}}).HashKey(); string(got) != "key" {
+		t.Errorf("got the key %q, want the journal's", got)
+	}
+	if got := (&journaledRun{journal: struct{ Journal }{}}).HashKey(); got != nil {
+		t.Errorf("got the key %q of a journal without one, want none", got)
+	}
+}
+
 // TestSettle tells the journal which instances are settled, until the run ends.
 func TestSettle(t *testing.T) {
 	j := &settling{}

@@ -35,13 +35,10 @@ func unchangedInRun(ip *instancePlan) bool {
 func unchangedGiven(ip *instancePlan) bool {
 	pl := ip.planner
 	before, known := pl.req.Changed.Given(ip.in.Addr())
-	if !known {
-		return false
-	}
 	pl.mu.Lock()
 	ip.stored = pl.prior.Object(ip.Obj)
 	pl.mu.Unlock()
-	if ip.stored == nil || ip.stored.Version != before.Version || !object.Decodes(&ip.Op, ip.stored) {
+	if !known || ip.stored == nil || ip.stored.Version != before.Version || !object.Decodes(&ip.Op, ip.stored) {
 		return false
 	}
 	cfg, diags := ip.in.EvalBody(ip.t, eval.NewOpened(nil))

@@ -447,6 +447,9 @@ func (j *journal) Enqueue(id uint64, changes ...state.ObjectChange) (wait func()
 // Settle implements state.Settler.
 func (j *journal) Settle(instances ...addr.Instance) { j.Run.(state.Settler).Settle(instances...) }
 
+// HashKey implements state.Keyed.
+func (j *journal) HashKey() []byte { return j.Run.(state.Keyed).HashKey() }
+
 // TakeTurn implements state.Turner.
 func (j *journal) TakeTurn(ctx context.Context, subjects []state.Subject, evaluate func(*state.State) state.Evaluated) error {
 	return j.Run.(state.Turner).TakeTurn(ctx, subjects, evaluate)

@@ -268,6 +268,19 @@ func TestUpgrade(t *testing.T) {
 			t.Errorf("%s: got %t, %#v, want the whole value without identity, and nothing asked", name, ok, got)
 		}
 	}
+	idle := newFixture(t)
+	idle.Provider = nil
+	if got, ok := idle.Upgrade(change(func(o *state.Object) { o.Identity, o.IdentityVersion = []byte(`{"name":"a"}`), 2 })); !ok || !same(got.Value, whole) || got.Identity != cty.NilVal {
+		t.Errorf("without a provider: got %t, %#v, want the whole value without identity", ok, got)
+	}
+	for name, o := range map[string]*state.Object{"older": change(func(o *state.Object) { o.SchemaVersion = 1 }), "another shape": stored(t, cty.ObjectVal(attrs{"other": str("x")}))} {
+		if Decodes(&idle.Op, o) {
+			t.Errorf("%s: got an object that is decoded, want one that needs a provider", name)
+		}
+	}
+	if !Decodes(&idle.Op, stored(t, whole)) {
+		t.Error("got an object that needs a provider, want one that is decoded")
+	}
 	f := newFixture(t)
 	f.id, f.unknown = nil, diag.Errorf("unknown", "it is not known")
 	if _, ok := f.Upgrade(change(func(o *state.Object) { o.Identity = []byte(`{"name":"a"}`) })); !ok {
