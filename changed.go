@@ -2,7 +2,9 @@ package mayfly
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -69,7 +71,7 @@ func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt Pla
 			return err
 		}
 		var first state.Part
-		work, first = changed.New(cfg, set.Components(), changed.Source{Found: found, Records: reader.Records, Fetch: func(ctx context.Context, p state.Part, keep func(addr.Instance) bool) (*state.State, error) {
+		work, first = changed.New(cfg, set.Components(), changed.Source{Found: found, Unversioned: o.unversioned(cfg), Records: reader.Records, Fetch: func(ctx context.Context, p state.Part, keep func(addr.Instance) bool) (*state.State, error) {
 			return o.readMore(ctx, from, p, keep)
 		}}, opt.ForceReplace)
 		work.GiveUp(opt.RequireEphemeral, "all objects are searched for sensitive attributes")
@@ -118,6 +120,18 @@ func (o *Operation) hashes(ctx, soft context.Context, cfg *blocks.Config, variab
 		return nil, diag.Errorf("Configuration not compared", "The configuration could not be compared with the one that was applied last: %s.", diag.Reason(err))
 	}
 	return set, nil
+}
+
+// unversioned returns the addresses of the providers without a version that the resources of a configuration
+// have, in order.
+func (o *Operation) unversioned(cfg *blocks.Config) []string {
+	found := map[string]bool{}
+	cfg.EachResource(func(r *blocks.Resource) {
+		if _, known := o.p.version(r.Provider); !known && !r.Config.Addr.Mode.Fleeting() {
+			found[r.Provider.String()] = true
+		}
+	})
+	return slices.Sorted(maps.Keys(found))
 }
 
 // version returns the version of a provider; false if nothing says whether it is the one that it was.

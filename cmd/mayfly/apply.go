@@ -189,7 +189,7 @@ func (r *changeRun) approve(p *plan.Plan, f *applyFlags) int {
 // -refresh-only and -allow-deferral are allowed because they give them with a saved plan too. The latter
 // agrees with the plan, which leaves to a later one all that it defers.
 func (c *changeFlags) savedConflicts() diag.List {
-	if c.destroy || c.lazyEphemeral || c.scope != "" || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
+	if c.destroy || c.lazyEphemeral || c.scopeGiven || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
 		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -target, -exclude, -replace, -scope and -lazy-ephemeral are options for making a plan. Make a new plan instead.")
 	}
 	var diags diag.List

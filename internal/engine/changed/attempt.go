@@ -24,7 +24,7 @@ type attempt struct {
 	unread  []addr.Instance                    // of these, whose objects are to be read
 	planned []addr.Instance                    // at the current level
 	kept    map[addr.Instance]*blocks.Resource // that were evaluated as the state has them, without work
-	count   int                                // of all planned instances
+	done    []addr.Instance                    // that were planned at the levels before
 	seen    map[addr.AbsResource]bool
 	units
 }
@@ -139,8 +139,19 @@ func (w *Work) addNode(n *node, in addr.ModuleInstance) {
 // how references go. Otherwise all is planned.
 func (w *Work) mayJoin(n *node) bool {
 	ok := n.level > w.attempt.current
-	w.GiveUp(!ok, "objects of a block lead to each other")
+	if !ok {
+		w.GiveUp(true, n.outOfTurn())
+	}
 	return ok
+}
+
+// outOfTurn says why a block may turn out to have work after its turn.
+func (n *node) outOfTurn() string {
+	address := n.module.Join(strings.TrimPrefix(strings.TrimPrefix(n.name, "repetition."), "resource."))
+	if n.cycle != nil {
+		return address + " depends on itself through outputs of modules, and which of its objects have work is only known when all are planned"
+	}
+	return address + " was evaluated last from objects that are planned after it now"
 }
 
 func (w *Work) addLate(m addr.Module, name string, in addr.ModuleInstance) {

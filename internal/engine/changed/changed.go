@@ -27,6 +27,9 @@ type Source struct {
 	Found   *state.Changed
 	Records func(context.Context, state.RecordQuery) ([]state.Record, error)
 	Fetch   part.Fetch
+	// Unversioned are the addresses of providers of which nothing says whether they have changed. Their
+	// objects are always due.
+	Unversioned []string
 }
 
 // Work is the work of a plan. A nil *Work is the work of a full plan. Its exported methods but Plans and Join
@@ -178,15 +181,29 @@ func (w *Work) Extent(read *state.State) *plan.Extent {
 	case w.full != "":
 		return &plan.Extent{Full: w.full}
 	}
-	out := &plan.Extent{Objects: w.src.Found.Objects, Evaluated: w.attempt.count + len(w.attempt.gone), Rows: w.rows}
+	out := &plan.Extent{Objects: w.src.Found.Objects, Rows: w.rows, Unversioned: w.src.Unversioned}
 	for range read.AllInstances() {
 		out.Rows++
+	}
+	for _, a := range w.attempt.done {
+		switch {
+		case a.Resource.Mode.Fleeting():
+		case read.Instance(a) == nil:
+			out.New++
+		default:
+			out.Evaluated++
+		}
+	}
+	for a := range w.attempt.gone {
+		if read.Instance(a) != nil {
+			out.Evaluated++
+		}
 	}
 	return out
 }
 
 // Evaluated returns the number of instances that were planned.
-func (w *Work) Evaluated() int { return w.attempt.count }
+func (w *Work) Evaluated() int { return len(w.attempt.done) }
 
 // lates returns the modules with checks, outputs and other values to be evaluated when all instances are
 // planned, in the order of their addresses.

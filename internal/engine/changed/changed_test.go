@@ -130,8 +130,8 @@ func TestPlan(t *testing.T) {
 		{"a forced replacement", ledger{force: []string{"t.c"}}, "t.c ephemeral.t.e / gone t.c ephemeral.t.e"},
 		{"the ephemeral resource", ledger{blocks: []string{"ephemeral.t.e"}}, "ephemeral.t.e / gone ephemeral.t.e"},
 		{"units that were planned already", ledger{blocks: []string{"resource.t.b"}, altered: []string{"t.b"}, records: [][]string{{"t.b", "resource.t.b", "t.b"}, {"check t.b", "resource.t.b", "t.b"}}}, "t.b / ephemeral.t.e / gone t.b ephemeral.t.e"},
-		{"a block that is altered too late", ledger{due: []string{"t.c"}, altered: []string{"t.c"}, records: with([]string{"check t.a", "resource.t.a", "t.c"})}, "full: objects of a block lead to each other"},
-		{"a call that is altered too late", ledger{due: []string{"t.user"}, altered: []string{"t.user"}, records: with([]string{"repetition module.m", "module.m", "t.user"})}, "full: objects of a block lead to each other"},
+		{"a block that is altered too late", ledger{due: []string{"t.c"}, altered: []string{"t.c"}, records: with([]string{"check t.a", "resource.t.a", "t.c"})}, "full: t.a was evaluated last from objects that are planned after it now"},
+		{"a call that is altered too late", ledger{due: []string{"t.user"}, altered: []string{"t.user"}, records: with([]string{"repetition module.m", "module.m", "t.user"})}, "full: module.m was evaluated last from objects that are planned after it now"},
 		{"planning fails", ledger{due: []string{"t.a"}, altered: []string{"t.a"}, fails: "planning"}, "failed"},
 		{"records can't be read", ledger{blocks: []string{"resource.t.gone"}, fails: "records"}, "error: Lost."},
 		{"rows can't be read", ledger{due: []string{"t.b"}, fails: "rows"}, "error: Lost."},
@@ -341,12 +341,13 @@ module "m" {
 func TestTooLate(t *testing.T) {
 	p := newPlanning(t, &ledger{due: []string{"t.c"}, altered: []string{"t.c"}, records: [][]string{{"t.c", "resource.t.c"}, {"t.a", "resource.t.a", "t.c"}}}, root, inner)
 	p.plan()
-	if got, want := p.outcome(), "full: objects of a block lead to each other"; got != want {
+	const why = "t.a was evaluated last from objects that are planned after it now"
+	if got, want := p.outcome(), "full: "+why; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	p.w.GiveUp(true, "another reason")
 	p.w.GiveUp(false, "no reason")
-	if got := p.w.Full(); got != "objects of a block lead to each other" {
+	if got := p.w.Full(); got != why {
 		t.Errorf("got the reason %s, want the first one", got)
 	}
 	if block := p.w.cfg.Modules[addr.RootModule].Resources[addr.Resource{Mode: addr.Managed, Type: "t", Name: "a"}]; !p.w.Plans(addr.Instance{}, block) {

@@ -214,7 +214,7 @@ func (s *session) follow() error {
 		s.attempt.seen[a.Abs()] = true
 		alter(a)
 	}
-	s.attempt.count += len(s.attempt.planned)
+	s.attempt.done = append(s.attempt.done, s.attempt.planned...)
 	for _, a := range s.attempt.planned {
 		if s.planner.Altered(a) {
 			alter(a)

@@ -64,10 +64,12 @@ type tables struct {
 // extent says how far a plan of changes has gone. It has the type of plan.Extent, with the names of the
 // format.
 type extent struct {
-	Full      string `json:"full,omitempty"`
-	Objects   int    `json:"objects"`
-	Evaluated int    `json:"evaluated"`
-	Rows      int    `json:"rows"`
+	Full        string   `json:"full,omitempty"`
+	Objects     int      `json:"objects"`
+	Evaluated   int      `json:"evaluated"`
+	New         int      `json:"new,omitempty"`
+	Rows        int      `json:"rows"`
+	Unversioned []string `json:"unversioned,omitempty"`
 }
 
 // meta identifies the state that the plan was made from. It has the type of state.Meta, with the names of

@@ -145,7 +145,7 @@ func fullFile(t testing.TB) *File {
 		Targets:      []addr.Target{targetAt(t, "module.a"), targetAt(t, `module.a["x"].t.n[1]`)},
 		Excludes:     []addr.Target{targetAt(t, "data.t.n")},
 		ForceReplace: []addr.Instance{instanceAt(t, "t.n[3]")},
-		Extent:       &plan.Extent{Full: "why", Objects: 4, Evaluated: 3, Rows: 2},
+		Extent:       &plan.Extent{Full: "why", Objects: 4, Evaluated: 3, New: 1, Rows: 2, Unversioned: []string{"a/b/c"}},
 	}
 	return &File{
 		Plan: p, Version: "0.1.0", RootDir: ".",
