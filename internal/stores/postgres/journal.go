@@ -164,7 +164,7 @@ kept AS (INSERT INTO mayfly.late (run, batch, workspace, address, deposed, seale
 	SELECT run, $2, workspace, address, deposed, sealed, CASE WHEN NOT gone THEN body END FROM judged WHERE NOT accepted),
 suspected AS (INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT DISTINCT workspace, address, 'object', run FROM judged WHERE NOT accepted ON CONFLICT DO NOTHING),
 given AS (SELECT * FROM judged WHERE accepted),` +
-	settle(32) + changeObjects + `
+	settle(33) + changeObjects + `
 SELECT fresh, EXISTS (SELECT 1 FROM judged WHERE NOT accepted), alive OR EXISTS (SELECT 1 FROM mayfly.operations o WHERE o.run = f.id AND o.id = ANY($3::bigint[])) OR EXISTS (SELECT 1 FROM mayfly.openings o WHERE o.run = f.id AND o.id = ANY($6::bigint[])) FROM fence f`
 
 // send sends a batch, again if the connection is lost. j.flushing is held.

@@ -186,6 +186,7 @@ func encrypts(c store.Cipher) (bool, error) {
 // objects are changed rows of objects in the form that statements take them in.
 type objects struct {
 	addresses, deposed, resources, blocks []string
+	providers                             []string
 	dependencies                          []string // of each, one per line
 	gone, sealed                          []bool
 	bodies, shown                         [][]byte
@@ -206,6 +207,7 @@ func (o *objects) add(s *Store, c state.ObjectChange, hashes hashIndex, alters b
 	}
 	o.addresses, o.deposed = append(o.addresses, c.Object.Instance.String()), append(o.deposed, string(c.Object.Deposed))
 	o.resources, o.blocks = append(o.resources, c.Object.Abs().String()), append(o.blocks, c.Object.Config().String())
+	o.providers = append(o.providers, c.Provider.Provider.String())
 	var blocks []string
 	if c.New != nil {
 		for _, b := range c.New.Dependencies {
@@ -226,16 +228,16 @@ func (o *objects) changes(address string) bool { return slices.Contains(o.addres
 // convert in its log.
 func (o *objects) args() []any {
 	return append([]any{
-		pq.StringArray(o.addresses), pq.StringArray(o.deposed), pq.StringArray(o.resources), pq.StringArray(o.blocks), pq.StringArray(o.dependencies),
+		pq.StringArray(o.addresses), pq.StringArray(o.deposed), pq.StringArray(o.resources), pq.StringArray(o.blocks), pq.StringArray(o.providers), pq.StringArray(o.dependencies),
 		pq.BoolArray(o.gone), pq.BoolArray(o.sealed), pq.ByteaArray(o.bodies), pq.ByteaArray(o.shown),
 	}, o.noted.args()...)
 }
 
 // columns are the parameters from the n-th on as rows.
 func columns(n int) string {
-	return fmt.Sprintf(`unnest($%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::bool[], $%d::bool[], $%d::bytea[], $%d::bytea[], $%d::bool[], $%d::bool[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::bytea[], $%d::bytea[])
-	g(address, deposed, resource, block, dependencies, gone, sealed, body, shown, tainted, owes, step, reads, altered, declared, seen, hash)`,
-		n, n+1, n+2, n+3, n+4, n+5, n+6, n+7, n+8, n+9, n+10, n+11, n+12, n+13, n+14, n+15, n+16)
+	return fmt.Sprintf(`unnest($%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::bool[], $%d::bool[], $%d::bytea[], $%d::bytea[], $%d::bool[], $%d::bool[], $%d::text[], $%d::text[], $%d::text[], $%d::text[], $%d::bytea[], $%d::bytea[])
+	g(address, deposed, resource, block, provider, dependencies, gone, sealed, body, shown, tainted, owes, step, reads, altered, declared, seen, hash)`,
+		n, n+1, n+2, n+3, n+4, n+5, n+6, n+7, n+8, n+9, n+10, n+11, n+12, n+13, n+14, n+15, n+16, n+17)
 }
 
 // changeObjects are parts of a statement through which all changes of rows of objects go. They keep the
@@ -246,10 +248,10 @@ replaced AS (INSERT INTO mayfly.past (workspace, address, deposed, version, run,
 	SELECT o.workspace, o.address, o.deposed, o.version, o.run, o.at, o.sealed, o.body, o.shown, g.run, statement_timestamp()
 	FROM given g JOIN mayfly.objects o ON o.workspace = g.workspace AND o.address = g.address AND o.deposed = g.deposed),
 gone AS (DELETE FROM mayfly.objects o USING given g WHERE g.gone AND o.workspace = g.workspace AND o.address = g.address AND o.deposed = g.deposed),
-put AS (INSERT INTO mayfly.objects (workspace, address, deposed, run, at, resource, block, dependencies, sealed, body, shown, tainted, owes)
-	SELECT workspace, address, deposed, run, statement_timestamp(), resource, block, string_to_array(dependencies, E'\n'), sealed, body, CASE WHEN current_setting('server_encoding') = 'UTF8' THEN convert_from(shown, 'UTF8')::jsonb END, tainted, owes FROM given WHERE NOT gone
+put AS (INSERT INTO mayfly.objects (workspace, address, deposed, run, at, resource, block, provider, dependencies, sealed, body, shown, tainted, owes)
+	SELECT workspace, address, deposed, run, statement_timestamp(), resource, block, NULLIF(provider, ''), string_to_array(dependencies, E'\n'), sealed, body, CASE WHEN current_setting('server_encoding') = 'UTF8' THEN convert_from(shown, 'UTF8')::jsonb END, tainted, owes FROM given WHERE NOT gone
 	ON CONFLICT (workspace, address, deposed) DO UPDATE SET version = gen_random_uuid(), run = excluded.run, at = excluded.at,
-		resource = excluded.resource, block = excluded.block, dependencies = excluded.dependencies, sealed = excluded.sealed, body = excluded.body, shown = excluded.shown,
+		resource = excluded.resource, block = excluded.block, provider = excluded.provider, dependencies = excluded.dependencies, sealed = excluded.sealed, body = excluded.body, shown = excluded.shown,
 		tainted = excluded.tainted, owes = excluded.owes RETURNING address, deposed, version)` + noteMarks
 
 // chunk is how many rows a statement changes at most.
@@ -261,7 +263,7 @@ const chunk = 2000
 func (t *tx) put(c *claim, before *state.State, changes []state.ObjectChange) error {
 	runs, batches := c.settling(c.imports)
 	err := t.inChunks(before, changes, func(o *objects) error {
-		_, err := t.exec(`WITH given AS (SELECT $1::bigint AS workspace, $2::uuid AS run, true AS alive, g.* FROM `+columns(3)+`),`+settle(20)+changeObjects+` SELECT 1`,
+		_, err := t.exec(`WITH given AS (SELECT $1::bigint AS workspace, $2::uuid AS run, true AS alive, g.* FROM `+columns(3)+`),`+settle(21)+changeObjects+` SELECT 1`,
 			append(append([]any{c.workspace, c.run}, o.args()...), runs, pq.Array(batches))...)
 		return err
 	})
