@@ -35,6 +35,8 @@ type changeFlags struct {
 	assumeUnchanged, invoke       []string
 	requireEphemeral, scope       string
 	scopeGiven                    bool
+	refreshTargets                []string
+	refreshOlder                  *string // as given
 
 	machineFlags
 	pageFlags
@@ -61,6 +63,11 @@ func (c *changeFlags) flags(in *input, wd *workingDir) []cli.Flag {
 		c.deferralFlag(),
 		stringFlag("require-ephemeral", "Refuse a plan that would store attributes of a `KIND`: \"sensitive\", which their schemas or the configuration say they are.", &c.requireEphemeral),
 		c.scopeFlag("Look at everything (\"all\", the default), or at nothing but what has changed since the last apply, and what follows from it: `SCOPE` is \"changed\". That takes the backend \"postgres\", and looks at everything until an apply of everything with it has recorded each object."),
+		listFlag("refresh-target", "With -scope=changed: look at the module, resource or instance at `ADDRESS` too, and ask its provider whether it was changed outside.", &c.refreshTargets),
+		genericFlag("refresh-older", "With -scope=changed: do so with all objects that no apply has asked about for `AGE`, such as 7d or 12h.", func(age string) error {
+			c.refreshOlder = &age
+			return nil
+		}),
 		listFlag("target", "Plan only the module, resource or instance at `ADDRESS` and what it depends on.", &c.targets),
 		listFlag("target-file", "Like -target, for each line of `FILE`.", &c.targetFiles),
 		listFlag("exclude", "Leave out the module, resource or instance at `ADDRESS` and what depends on it.", &c.excludes),
@@ -113,7 +120,7 @@ func (c *changeFlags) check() diag.List {
 	case len(c.invoke) > 0 && (c.destroy || c.refreshOnly || len(c.replace)+len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.assumeUnchanged) > 0 || c.generate != "" || c.allowDeferral):
 		return diag.Errorf("Incompatible options", "-invoke plans nothing but invocations of actions, so it cannot be used with options that choose which objects are planned and how: -destroy, -refresh-only, -replace, -target, -exclude, -assume-unchanged, -generate-config-out and -allow-deferral.")
 	}
-	if diags := c.checkScope(); diags.HasErrors() {
+	if diags := append(c.checkScope(), c.checkRefresh()...); diags.HasErrors() {
 		return diags
 	}
 	return c.checkGenerate()
@@ -407,7 +414,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 func withoutChanges(p *plan.Plan) *plan.Plan {
 	rest := *p
 	rest.Changes, rest.Drift, rest.Outputs, rest.Base, rest.Prior, rest.Adopted = nil, nil, nil, nil, nil, nil
-	rest.Scope, rest.Settling = nil, nil
+	rest.Scope, rest.Settling, rest.Reads = nil, nil, nil
 	return &rest
 }
 

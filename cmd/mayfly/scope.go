@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -47,4 +50,41 @@ func (c *changeFlags) checkScope() diag.List {
 		return nil
 	}
 	return diag.Errorf("Incompatible options", "-scope=changed cannot be used with %s: %s. Leave out one of them.", option, why)
+}
+
+// checkRefresh reports options that contradict -refresh-target and -refresh-older.
+func (c *changeFlags) checkRefresh() diag.List {
+	option := ""
+	switch {
+	case len(c.refreshTargets) > 0:
+		option = "-refresh-target"
+	case c.refreshOlder != nil:
+		option = "-refresh-older"
+	}
+	switch {
+	case option == "":
+		return nil
+	case !c.refresh:
+		return diag.Errorf("Incompatible refresh options", "The options %s and -refresh=false cannot be used together: one asks for something that the other turns off.", option)
+	case c.scope != "changed":
+		return diag.Errorf("Incompatible options", "%s adds objects to a plan of changes, so it takes -scope=changed. A plan without that refreshes all objects, or the ones that -target selects.", option)
+	}
+	return nil
+}
+
+// parseAge reads the value of -refresh-older.
+func parseAge(text string) (time.Duration, diag.List) {
+	age, err := time.ParseDuration(text)
+	if days, is := strings.CutSuffix(text, "d"); is {
+		var n uint64
+		n, err = strconv.ParseUint(days, 10, 16)
+		age = time.Duration(n) * 24 * time.Hour
+	}
+	switch {
+	case err != nil:
+		return 0, diag.Errorf("Invalid value of -refresh-older", "The value %q is not an age. Write a number of days such as 7d, or a duration such as 12h or 90m.", text)
+	case age <= 0:
+		return 0, diag.Errorf("Invalid value of -refresh-older", "The age must be more than 0, not %q. To ask about all objects, plan without -scope=changed.", text)
+	}
+	return age, nil
 }

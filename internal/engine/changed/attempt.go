@@ -10,9 +10,9 @@ import (
 
 // attempt is the work as an attempt at the plan has found it.
 type attempt struct {
-	force   []addr.Instance // of the plan
-	levels  []*items        // nil for those without work
-	current int             // the level under way; the ones before it are finished
+	asked   Asked    // of the plan
+	levels  []*items // nil for those without work
+	current int      // the level under way; the ones before it are finished
 	// due are the instances with work, and regions the blocks of which all instances in a module instance
 	// have.
 	due     map[addr.Instance]bool
@@ -80,7 +80,7 @@ func (at *attempt) next() (*items, bool) {
 // begin finds the work that is due.
 func (w *Work) begin() {
 	w.attempt = attempt{
-		force: w.attempt.force, current: -1, due: map[addr.Instance]bool{}, regions: map[blocks.Region]bool{},
+		asked: w.attempt.asked, current: -1, due: map[addr.Instance]bool{}, regions: map[blocks.Region]bool{},
 		fresh: places{}, late: map[addr.Module]grouped[string]{}, gone: map[addr.Instance]bool{}, seen: map[addr.AbsResource]bool{},
 		kept:  map[addr.Instance]*blocks.Resource{},
 		units: newUnits(w.src.Found.Due),
@@ -97,8 +97,8 @@ func (w *Work) begin() {
 	for _, d := range w.src.Found.Due {
 		w.addUnit(d.Unit, d.Record)
 	}
-	for _, a := range w.attempt.force {
-		w.addUnit(state.UnitOf(a), nil)
+	for _, t := range w.attempt.asked.Refresh {
+		w.addTarget(t)
 	}
 }
 

@@ -59,9 +59,26 @@ type node struct {
 	cycle  []*node // the blocks that lead to each other, it among them; nil if it doesn't lead to itself
 }
 
-// New returns the work of a plan, and the part of the state that is to be read first. Force are instances to
-// be planned in any case.
-func New(cfg *blocks.Config, components []blockhash.Component, src Source, force []addr.Instance) (*Work, state.Part) {
+// Asked are objects that are planned in any case.
+type Asked struct {
+	Replace []addr.Instance
+	Refresh []addr.Target
+	Old     []addr.Instance // that were not read for long
+}
+
+// instances yields the ones that are named as such.
+func (a *Asked) instances(yield func(addr.Instance) bool) {
+	for _, list := range [][]addr.Instance{a.Replace, a.Old} {
+		for _, one := range list {
+			if !yield(one) {
+				return
+			}
+		}
+	}
+}
+
+// New returns the work of a plan, and the part of the state that is to be read first.
+func New(cfg *blocks.Config, components []blockhash.Component, src Source, asked Asked) (*Work, state.Part) {
 	w := &Work{cfg: cfg, src: src, nodes: map[state.Block]*node{}, blocks: map[blocks.Node][]*node{}, full: unsuited(cfg, src.Found)}
 	w.uses, w.rows = sync.OnceValue(func() *uses { return usesOf(cfg) }), len(src.Found.Due)
 	w.src.Records = func(ctx context.Context, q state.RecordQuery) ([]state.Record, error) {
@@ -101,12 +118,12 @@ func New(cfg *blocks.Config, components []blockhash.Component, src Source, force
 				}
 			}
 		}
-		for _, a := range force {
+		for a := range asked.instances {
 			first.Subjects = append(first.Subjects, state.InstanceSubject(a))
 		}
 	}
 	w.Part = part.OnDemand(cfg, first.Subjects, src.Fetch)
-	w.attempt.force = force
+	w.attempt.asked = asked
 	return w, first
 }
 

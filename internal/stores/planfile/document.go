@@ -33,6 +33,7 @@ type document struct {
 	Excludes           []target           `json:"excludes,omitempty"`
 	ForceReplace       []instance         `json:"force_replace,omitempty"`
 	Extent             *extent            `json:"extent,omitempty"` // from format 7 on
+	Reads              *reads             `json:"reads,omitempty"`  // likewise
 
 	Outputs     []outputChange `json:"outputs,omitempty"`
 	Invocations []invocation   `json:"action_invocations,omitempty"`
@@ -70,6 +71,13 @@ type extent struct {
 	New         int      `json:"new,omitempty"`
 	Rows        int      `json:"rows"`
 	Unversioned []string `json:"unversioned,omitempty"`
+}
+
+// reads are the objects that the plan has refreshed.
+type reads struct {
+	At        time.Time `json:"at"`
+	All       bool      `json:"all,omitempty"`
+	Instances []string  `json:"instances,omitempty"`
 }
 
 // meta identifies the state that the plan was made from. It has the type of state.Meta, with the names of

@@ -139,11 +139,11 @@ func unmark(t *tx, run string) error {
 
 // settled returns the units whose marks the end of the run removes, and all that it has found right: nothing
 // if some results of the run are not stored.
-func (j *journal) settled() ([]string, *state.Settlement) {
+func (j *journal) settled() ([]string, *state.Settlement, *state.Reads) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.failed != nil {
-		return nil, nil
+		return nil, nil, nil
 	}
-	return j.settles, j.settlement
+	return j.settles, j.settlement, j.reads
 }
