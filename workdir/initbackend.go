@@ -34,7 +34,7 @@ type BackendChange struct {
 	// provider, whose type stands in place of the kind of backend.
 	WasStateStore, IsStateStore bool
 	Changed                     bool
-	State                       *state.File // of the selected workspace; nil if it has none
+	State                       *state.File // of the selected workspace, with the objects of store.Providers at least; nil if it has none
 	// Copied are the workspaces whose states were copied, and From and To the places of the two backends.
 	Copied   []string
 	From, To string
@@ -104,7 +104,7 @@ func (l location) typeName() (name string, stateStore bool) {
 }
 
 // selectedState reads the state of the workspace that will be selected when one backend has taken the place
-// of another; nil if there is none. Warnings are about the place.
+// of another, as far as its providers are concerned; nil if there is none. Warnings are about the place.
 func (b *Backend) selectedState(ctx context.Context, before, after location) (*state.File, diag.List) {
 	name, diags := b.selectedIn(before, after)
 	if diags.HasErrors() {
@@ -115,7 +115,11 @@ func (b *Backend) selectedState(ctx context.Context, before, after location) (*s
 		return nil, diags
 	}
 	ctx, span := trace.Start(ctx, "read state")
-	file, err := readWorkspace(ctx, s, name)
+	var file *state.File
+	m, err := s.Manager(name)
+	if err == nil {
+		file, err = readOutline(ctx, m, store.Providers)
+	}
 	span.Finish(err == nil)
 	if err != nil {
 		return nil, diag.Errorf("Error reading the state", "%s", diag.Sentence(err))

@@ -73,6 +73,19 @@ func readPart(ctx context.Context, m store.Manager, part state.Part) (*state.Fil
 	return m.Read(ctx)
 }
 
+// ReadOutline is ReadState with what an outline has, or more: all of backends that cannot read one.
+func (b *Backend) ReadOutline(ctx context.Context, files StateFiles, what store.Outline) (*state.File, diag.List) {
+	return b.read(ctx, files, func(ctx context.Context, m store.Manager) (*state.File, error) { return readOutline(ctx, m, what) })
+}
+
+// readOutline reads an outline of a state, or the whole state from managers that cannot read outlines.
+func readOutline(ctx context.Context, m store.Manager, what store.Outline) (*state.File, error) {
+	if r, can := m.(store.OutlineReader); can {
+		return r.ReadOutline(ctx, what)
+	}
+	return m.Read(ctx)
+}
+
 // read reads the state of the selected workspace by calling f.
 func (b *Backend) read(ctx context.Context, files StateFiles, f func(context.Context, store.Manager) (*state.File, error)) (*state.File, diag.List) {
 	m, diags := b.State(ctx, files)

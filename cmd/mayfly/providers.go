@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
@@ -44,19 +45,21 @@ func showProviders(ctx context.Context, out *output, wd *workingDir) int {
 	if !wd.required("providers") || !out.report(d.LoadDeclarations(ctx)) {
 		return exitError
 	}
-	file, diags := wd.dir().Backend.ReadState(ctx, workdir.StateFiles{})
+	file, diags := wd.dir().Backend.ReadOutline(ctx, workdir.StateFiles{}, store.Providers)
 	if !out.report(diags) {
 		return exitError
 	}
 	out.say("\nProviders required by configuration:\n.")
 	providerTree(out, d.Tree().Root, "")
-	if file == nil || file.State.Empty() {
+	needed := map[addr.Provider]bool{}
+	if file != nil {
+		for _, i := range file.State.AllInstances() {
+			needed[i.Provider.Provider] = true
+		}
+	}
+	if len(needed) == 0 {
 		out.say("")
 		return exitOK
-	}
-	needed := map[addr.Provider]bool{}
-	for _, i := range file.State.AllInstances() {
-		needed[i.Provider.Provider] = true
 	}
 	out.say("\nProviders required by state:\n")
 	for _, p := range sortedProviders(maps.Keys(needed)) {
@@ -124,7 +127,7 @@ func providersSchemaCommand(a *app) *cli.Command {
 // providersSchema writes the schemas of all needed providers, including those that only the state needs: a
 // destroy uses them too.
 func providersSchema(ctx context.Context, out *output, wd *workingDir) int {
-	file, diags := wd.dir().Backend.ReadState(ctx, workdir.StateFiles{})
+	file, diags := wd.dir().Backend.ReadOutline(ctx, workdir.StateFiles{}, store.Providers)
 	if !out.report(diags) {
 		return exitError
 	}

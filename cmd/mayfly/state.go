@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/show/view"
 	"github.com/mayfly-iac/mayfly/internal/show/view/document"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
@@ -43,7 +44,7 @@ func (c *stateCommands) listCommand(a *app) *cli.Command {
 			if !ok {
 				return exitError
 			}
-			file, diags := c.wd.dir().Backend.ReadState(ctx, files.StateFiles)
+			file, diags := c.list(ctx, files.StateFiles, long, id != "")
 			if !c.out.report(diags) {
 				return exitError
 			}
@@ -77,6 +78,19 @@ func (c *stateCommands) listCommand(a *app) *cli.Command {
 			}
 			return exitOK
 		})
+}
+
+// list reads as much of the state as a list needs: of each object the address, its other entries in a long
+// list, or its attributes, which have IDs.
+func (c *stateCommands) list(ctx context.Context, files workdir.StateFiles, long, ids bool) (*state.File, diag.List) {
+	switch b := c.wd.dir().Backend; {
+	case ids:
+		return b.ReadState(ctx, files)
+	case long:
+		return b.ReadOutline(ctx, files, store.Entries)
+	default:
+		return b.ReadOutline(ctx, files, store.Addresses)
+	}
 }
 
 // showCommand returns the command state show. It looks up the schemas only to know which attributes are

@@ -88,6 +88,25 @@ type PartReader interface {
 	ReadMore(ctx context.Context, part state.Part, keep func(addr.Instance) bool) (*state.State, error)
 }
 
+// Outline says how much of a state an OutlineReader reads.
+type Outline int
+
+const (
+	// Providers is one instance of each provider.
+	Providers Outline = iota
+	// Addresses are all objects, with their addresses alone: not even providers.
+	Addresses
+	// Entries are all objects with their providers, dependencies, and whether they are tainted.
+	Entries
+)
+
+// OutlineReader is implemented by managers that know which objects a state has without reading them.
+type OutlineReader interface {
+	// ReadOutline is Read with objects that have no attributes, without the aliases of their providers, and without
+	// outputs and results of checks. Nothing can be planned or stored with the result.
+	ReadOutline(ctx context.Context, what Outline) (*state.File, error)
+}
+
 // ChangeReader is implemented by managers that note all changes since a configuration was last applied. Their
 // runs are state.Recorders.
 type ChangeReader interface {

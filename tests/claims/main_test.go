@@ -7,9 +7,11 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,6 +23,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/testing/postgres"
 	"github.com/mayfly-iac/mayfly/internal/testing/program"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
+	"github.com/mayfly-iac/mayfly/internal/testing/tcpproxy"
 )
 
 var binary, mirror string
@@ -69,6 +72,23 @@ func (s *site) machine() string {
 		s.Fatalf("mayfly init: %v\n%s", err, out)
 	}
 	return dir
+}
+
+// behindProxy has all commands from now on reach the server through a proxy.
+func (s *site) behindProxy() *tcpproxy.Proxy {
+	s.Helper()
+	u, err := url.Parse(s.url)
+	if err != nil {
+		s.Fatal(err)
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		s.Fatal(err)
+	}
+	proxy := tcpproxy.Start(s, port)
+	u.Host = fmt.Sprintf("127.0.0.1:%d", proxy.Port)
+	s.url = u.String()
+	return proxy
 }
 
 func (s *site) command(dir string, args ...string) *exec.Cmd {

@@ -4,7 +4,6 @@ package claims
 
 import (
 	"fmt"
-	"net/url"
 	"regexp"
 	"strconv"
 	"testing"
@@ -38,17 +37,7 @@ resource "sim_thing" "other" {
 		dir := s.machine()
 		s.must(dir, "apply", "-auto-approve", "-scope=changed", set("size", 1))
 		s.must(dir, "apply", "-auto-approve", "-scope=changed", set("size", 1))
-		u, err := url.Parse(s.url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		port, err := strconv.Atoi(u.Port())
-		if err != nil {
-			t.Fatal(err)
-		}
-		proxy := tcpproxy.Start(t, port)
-		u.Host = fmt.Sprintf("127.0.0.1:%d", proxy.Port)
-		s.url = u.String()
+		proxy := s.behindProxy()
 		for change := range 2 {
 			before := proxy.Counts()
 			found := line.FindStringSubmatch(s.must(dir, "plan", "-scope=changed", set("size", 1+change)))

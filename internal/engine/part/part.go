@@ -145,7 +145,7 @@ func New(cfg *blocks.Config, targets []addr.Target, mode plan.Mode, fetch Fetch)
 	}
 	for _, r := range cfg.LeadsTo(from) {
 		for _, in := range twins(r.In) {
-			p.addRegion(blocks.Region{Block: r.Block, In: in})
+			p.addRegion(blocks.Region{Block: r.Block, In: in, Key: r.Key})
 		}
 	}
 	return p, state.Part{Subjects: slices.Collect(maps.Keys(p.has)), Targets: slices.Concat(targets, moves.Sources(cfg.Tree))}
@@ -177,7 +177,8 @@ func (p *Part) each(t addr.Target, f func(*blocks.Resource)) {
 	all(m)
 }
 
-// region returns where a target has instances of a block: as far as it has the keys of the modules.
+// region returns where a target has instances of a block, and with which key: as far as it has the keys of the
+// modules.
 func (p *Part) region(b *blocks.Resource, t addr.Target) blocks.Region {
 	in, m := addr.RootInstance, p.cfg.Modules[addr.RootModule]
 	for _, step := range t.Module.Path() {
@@ -188,7 +189,7 @@ func (p *Part) region(b *blocks.Resource, t addr.Target) blocks.Region {
 		}
 		in, m = in.Child(name, key), call.Child
 	}
-	return blocks.Region{Block: b, In: in}
+	return blocks.Region{Block: b, In: in, Key: t.Key}
 }
 
 // addTwins adds the objects that may become instances which a target selects, as their resource or modules
@@ -211,13 +212,21 @@ func (p *Part) addTwins(r blocks.Region, t addr.Target) {
 	}
 }
 
-// addRegion adds the instances of a region.
+// addRegion adds the instances of a region, and one that becomes the one with its key, as the resource has
+// gained or lost a count.
 func (p *Part) addRegion(r blocks.Region) {
 	if r.Block.Config.Addr.Mode.Fleeting() {
 		return
 	}
 	p.known[blockOf(r.Block)] = true
-	if r.In.Module() == r.Block.Module.Config.Path {
+	whole := r.In.Module() == r.Block.Module.Config.Path
+	if whole && r.Key != addr.NoKey {
+		for _, key := range twinKeys(r.Key) {
+			p.has[state.InstanceSubject(addr.Instance{Module: r.In, Resource: r.Block.Config.Addr, Key: key})] = true
+		}
+		return
+	}
+	if whole {
 		p.has[allOf(addr.AbsResource{Module: r.In, Resource: r.Block.Config.Addr})] = true
 		return
 	}

@@ -460,3 +460,37 @@ func TestMade(t *testing.T) {
 		t.Errorf("want(-) got(+):\n%s", diff)
 	}
 }
+
+// TestFirstOfOne reads the one instance that an instance refers to, also under the key that it had before its
+// resource got a count.
+func TestFirstOfOne(t *testing.T) {
+	cfg := compile(t, `
+resource "t" "a" { count = 3 }
+resource "t" "user" {
+  count = 3
+  name  = t.a[count.index].id
+}
+module "m" {
+  source   = "./m"
+  for_each = toset(["a"])
+}
+`, `
+resource "t" "a" { for_each = toset(["k"]) }
+resource "t" "user" {
+  for_each = toset(["k"])
+  name     = t.a[each.key].id
+}
+`)
+	for text, want := range map[string][]string{
+		"t.user[1]":                 {"t.a[1]", "t.user[1]"},
+		"t.user[0]":                 {"t.a", "t.a[0]", "t.user", "t.user[0]"},
+		"t.user":                    {"all t.a"},
+		`module.m["a"].t.user["k"]`: {`module.m["a"].t.a["k"]`, `module.m["a"].t.user["k"]`},
+		`module.m.t.user["k"]`:      {"all module.m.t.a everywhere"},
+	} {
+		_, first := New(cfg, []addr.Target{target(t, text)}, plan.Normal, nil)
+		if diff := cmp.Diff(want, keys(first.Subjects)); diff != "" {
+			t.Errorf("%s: want(-) got(+):\n%s", text, diff)
+		}
+	}
+}

@@ -17,9 +17,20 @@ import (
 )
 
 // document returns the number of a workspace, 0 for none, and the stored state without objects; nil for none.
-// The results of runs that have not ended, or not as they should, count in the serial: snapshots are ordered,
-// so that equal serials are equal states.
 func (t *tx) document(name string) (workspace int64, f *state.File, err error) {
+	workspace, f, err = head(t, name)
+	if err == nil && f != nil {
+		err = t.results(workspace, f)
+	}
+	if err == nil && f != nil {
+		err = t.salts(workspace, f.State)
+	}
+	return workspace, f, err
+}
+
+// head is document without all that has rows of its own. The results of runs that have not ended, or not as
+// they should, count in the serial: snapshots are ordered, so that equal serials are equal states.
+func head(t *tx, name string) (workspace int64, f *state.File, err error) {
 	var stored []byte
 	var serial uint64
 	found, err := t.one(`SELECT w.id, w.document, w.serial + COALESCE((SELECT sum(r.commits) FROM mayfly.runs r WHERE r.workspace = w.id AND r.folded_by IS NULL), 0)::bigint FROM mayfly.workspaces w WHERE name = $1`, []any{name}, &workspace, &stored, &serial)
@@ -30,10 +41,7 @@ func (t *tx) document(name string) (workspace int64, f *state.File, err error) {
 		return workspace, nil, err
 	}
 	f.Serial = serial
-	if err = t.results(workspace, f); err == nil {
-		err = t.salts(workspace, f.State)
-	}
-	return workspace, f, err
+	return workspace, f, nil
 }
 
 // salts adds the salts of runs that have not ended.
@@ -207,14 +215,15 @@ func (o *objects) add(s *Store, c state.ObjectChange, hashes hashIndex, alters b
 	}
 	o.addresses, o.deposed = append(o.addresses, c.Object.Instance.String()), append(o.deposed, string(c.Object.Deposed))
 	o.resources, o.blocks = append(o.resources, c.Object.Abs().String()), append(o.blocks, c.Object.Config().String())
-	o.providers = append(o.providers, c.Provider.Provider.String())
 	var blocks []string
+	provider := ""
 	if c.New != nil {
+		provider = c.Provider.Provider.String()
 		for _, b := range c.New.Dependencies {
 			blocks = append(blocks, b.String())
 		}
 	}
-	o.dependencies = append(o.dependencies, strings.Join(blocks, "\n"))
+	o.providers, o.dependencies = append(o.providers, provider), append(o.dependencies, strings.Join(blocks, "\n"))
 	o.gone, o.sealed, o.bodies = append(o.gone, c.New == nil), append(o.sealed, sealed), append(o.bodies, body)
 	shown, err := shownOf(c, sealed)
 	o.shown = append(o.shown, shown)

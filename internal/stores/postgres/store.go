@@ -309,16 +309,28 @@ func (s *Store) DeleteWorkspace(ctx context.Context, name string, force bool) er
 		if err := m.excluded(t, w); err != nil {
 			return err
 		}
-		f, err := t.read(name)
-		if err == nil && f != nil && !force && len(f.State.Managed()) > 0 {
-			return fmt.Errorf("%w: %q", store.ErrNotEmpty, name)
-		}
-		if err != nil && !force {
-			return err
+		if !force {
+			if err := unmanaged(t, w, name); err != nil {
+				return err
+			}
 		}
 		_, err = t.exec(`DELETE FROM mayfly.workspaces WHERE id = $1`, w)
 		return err
 	}))
+}
+
+// unmanaged fails if a workspace has managed objects, or a state that cannot be read. Blocks of data sources
+// have "data" after their modules.
+func unmanaged(t *tx, workspace int64, name string) error {
+	if _, _, err := head(t, name); err != nil {
+		return err
+	}
+	var managed bool
+	_, err := t.one(`SELECT EXISTS (SELECT FROM mayfly.objects WHERE workspace = $1 AND block !~ '^(module\.[^.]+\.)*data\.')`, []any{workspace}, &managed)
+	if err == nil && managed {
+		err = fmt.Errorf("%w: %q", store.ErrNotEmpty, name)
+	}
+	return err
 }
 
 // Manager implements store.Store.
