@@ -222,7 +222,7 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 		return fmt.Errorf("%w: it was released before the run ended", store.ErrLockLost)
 	}
 	c := m.claim
-	settled, settlement, reads := j.settled()
+	settled, settlement, reads := settledBy(j)
 	durable := j.stop()
 	if j.keptIn != "" { // the database may be back
 		if _, err := m.commitFile(ctx, j.keptIn); err != nil {

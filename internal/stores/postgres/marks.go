@@ -137,9 +137,9 @@ func unmark(t *tx, run string) error {
 	return err
 }
 
-// settled returns the units whose marks the end of the run removes, and all that it has found right: nothing
-// if some results of the run are not stored.
-func (j *journal) settled() ([]string, *state.Settlement, *state.Reads) {
+// settledBy returns the units whose marks the end of the run removes, all that it has found right, and the
+// reads of its plan: nothing if some results of the run are not stored.
+func settledBy(j *journal) ([]string, *state.Settlement, *state.Reads) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.failed != nil {
