@@ -67,7 +67,7 @@ func (c *changeFlags) checkRefresh() diag.List {
 	case !c.refresh:
 		return diag.Errorf("Incompatible refresh options", "The options %s and -refresh=false cannot be used together: one asks for something that the other turns off.", option)
 	case c.scope != "changed":
-		return diag.Errorf("Incompatible options", "%s adds objects to a plan of changes, so it takes -scope=changed. A plan without that refreshes all objects, or the ones that -target selects.", option)
+		return diag.Errorf("Option takes -scope=changed", "%s adds objects to a plan of changes, so it takes -scope=changed. A plan without that refreshes all objects, or the ones that -target selects.", option)
 	}
 	return nil
 }
