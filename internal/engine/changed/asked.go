@@ -42,7 +42,7 @@ func (w *Work) place(m addr.ModuleInstance) addr.ModuleInstance {
 // Missing returns the targets to be refreshed that select nothing of a state, of which all that planning has
 // looked for was read.
 func (w *Work) Missing(read *state.State) (out []addr.Target) {
-	if w == nil || len(w.attempt.asked.Refresh) == 0 {
+	if w == nil {
 		return nil
 	}
 	targets := w.attempt.asked.Refresh

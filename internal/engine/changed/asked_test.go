@@ -24,9 +24,13 @@ func TestAsked(t *testing.T) {
 		"a key in all instances":      {ledger{refresh: []string{"module.m.t.j[0]"}}, `module.m["x"].t.j[0] module.m["y"].t.j[0]`},
 		"an undeclared module":        {ledger{refresh: []string{"module.none.module.m"}}, ""},
 		"an undeclared resource":      {ledger{refresh: []string{"t.other"}}, ""},
+		"an undeclared key":           {ledger{refresh: []string{"module.other.t.j[5]"}}, ""},
+		"one without a record":        {ledger{old: []string{"t.many[1]"}, records: without("t.many[1]")}, "t.many[1]"},
 		"old objects":                 {ledger{old: []string{"t.b", "t.many[1]"}}, "t.b t.many[1]"},
 	} {
-		c.l.records = settled
+		if c.l.records == nil {
+			c.l.records = settled
+		}
 		p := newPlanning(t, &c.l, root, inner)
 		p.plan()
 		planned := slices.DeleteFunc(p.planned, func(word string) bool { return word == "/" || word == "ephemeral.t.e" }) // it is evaluated in each plan

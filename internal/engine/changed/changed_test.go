@@ -131,6 +131,7 @@ func TestPlan(t *testing.T) {
 		{"the ephemeral resource", ledger{blocks: []string{"ephemeral.t.e"}}, "ephemeral.t.e / gone ephemeral.t.e"},
 		{"units that were planned already", ledger{blocks: []string{"resource.t.b"}, altered: []string{"t.b"}, records: [][]string{{"t.b", "resource.t.b", "t.b"}, {"check t.b", "resource.t.b", "t.b"}}}, "t.b / ephemeral.t.e / gone t.b ephemeral.t.e"},
 		{"a block that is altered too late", ledger{due: []string{"t.c"}, altered: []string{"t.c"}, records: with([]string{"check t.a", "resource.t.a", "t.c"})}, "full: t.a was evaluated last from objects that are planned after it now"},
+		{"a block in a module that is altered too late", ledger{due: []string{"t.user"}, altered: []string{"t.user"}, records: with([]string{`module.m["x"].t.j[0]`, "module.m.resource.t.j", "t.user"})}, "full: module.m.t.j was evaluated last from objects that are planned after it now"},
 		{"a call that is altered too late", ledger{due: []string{"t.user"}, altered: []string{"t.user"}, records: with([]string{"repetition module.m", "module.m", "t.user"})}, "full: module.m was evaluated last from objects that are planned after it now"},
 		{"planning fails", ledger{due: []string{"t.a"}, altered: []string{"t.a"}, fails: "planning"}, "failed"},
 		{"records can't be read", ledger{blocks: []string{"resource.t.gone"}, fails: "records"}, "error: Lost."},
@@ -334,6 +335,22 @@ module "m" {
 		if got := p.outcome(); got != want {
 			t.Errorf("%s: got %s, want %s", due, got, want)
 		}
+	}
+}
+
+// TestCallInCycle gives up, and names the call, if the instances of a module follow from its own outputs.
+func TestCallInCycle(t *testing.T) {
+	const ring = `
+module "m" {
+  source   = "./m"
+  for_each = { x = module.m["y"].o, y = 2 }
+  v        = module.m["y"].o
+}
+`
+	p := newPlanning(t, &ledger{due: []string{"repetition module.m"}}, ring, inner)
+	p.plan()
+	if got, want := p.outcome(), "full: module.m depends on itself through outputs of modules, and which of its objects have work is only known when all are planned"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
