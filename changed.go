@@ -2,7 +2,9 @@ package mayfly
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -68,10 +70,16 @@ func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt Pla
 		if err != nil {
 			return err
 		}
+		asked := changed.Asked{Replace: opt.ForceReplace, Refresh: opt.Refresh}
+		if opt.RefreshOlder > 0 && found.Complete {
+			if asked.Old, err = reader.LastRead(ctx, opt.RefreshOlder); err != nil {
+				return err
+			}
+		}
 		var first state.Part
-		work, first = changed.New(cfg, set.Components(), changed.Source{Found: found, Records: reader.Records, Fetch: func(ctx context.Context, p state.Part, keep func(addr.Instance) bool) (*state.State, error) {
+		work, first = changed.New(cfg, set.Components(), changed.Source{Found: found, Unversioned: o.unversioned(cfg), Records: reader.Records, Fetch: func(ctx context.Context, p state.Part, keep func(addr.Instance) bool) (*state.State, error) {
 			return o.readMore(ctx, from, p, keep)
-		}}, opt.ForceReplace)
+		}}, asked)
 		work.GiveUp(opt.RequireEphemeral, "all objects are searched for sensitive attributes")
 		if !work.Partial() {
 			f, err := o.p.opt.State.Store.Read(ctx)
@@ -102,7 +110,8 @@ func soft(ctx, first context.Context) context.Context {
 // hashes hashes the configuration for a store that keeps hashes. It returns nil if the store has no key for
 // that yet: it makes one when a run claims a part of the state.
 func (o *Operation) hashes(ctx, soft context.Context, cfg *blocks.Config, variables Variables) (*hashes.Set, diag.List) {
-	key, err := changeReader(o).HashKey(ctx)
+	key, at, err := changeReader(o).HashKey(ctx)
+	o.asked = at
 	if err != nil {
 		return nil, diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
 	}
@@ -118,6 +127,18 @@ func (o *Operation) hashes(ctx, soft context.Context, cfg *blocks.Config, variab
 		return nil, diag.Errorf("Configuration not compared", "The configuration could not be compared with the one that was applied last: %s.", diag.Reason(err))
 	}
 	return set, nil
+}
+
+// unversioned returns the addresses of the providers without a version that the resources of a configuration
+// have, in order.
+func (o *Operation) unversioned(cfg *blocks.Config) []string {
+	found := map[string]bool{}
+	cfg.EachResource(func(r *blocks.Resource) {
+		if _, known := o.p.version(r.Provider); !known && !r.Config.Addr.Mode.Fleeting() {
+			found[r.Provider.String()] = true
+		}
+	})
+	return slices.Sorted(maps.Keys(found))
 }
 
 // version returns the version of a provider; false if nothing says whether it is the one that it was.

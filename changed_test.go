@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -18,11 +19,12 @@ func (rows) ReadPart(context.Context, state.Part) (*state.File, error) { return 
 func (rows) ReadMore(context.Context, state.Part, func(addr.Instance) bool) (*state.State, error) {
 	return state.New(), nil
 }
-func (rows) HashKey(context.Context) ([]byte, error) { return nil, nil }
+func (rows) HashKey(context.Context) ([]byte, time.Time, error) { return nil, time.Time{}, nil }
 func (rows) ReadChanged(context.Context, state.BlockHashes) (*state.Changed, error) {
 	return &state.Changed{}, nil
 }
 func (rows) Records(context.Context, state.RecordQuery) ([]state.Record, error) { return nil, nil }
+func (rows) LastRead(context.Context, time.Duration) ([]addr.Instance, error)   { return nil, nil }
 
 // parts is a store in rows that notes no changes.
 type parts struct {

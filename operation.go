@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -41,6 +42,7 @@ type Operation struct {
 	lock    string
 	writes  func(addr.Instance) bool // the claimed instances; nil without claims
 	reread  bool                     // others may have changed the state since it was read
+	asked   time.Time                // when the last plan began, by the clock of the store; zero if it has none
 	began   bool                     // a plan was applied, at least in part
 	span    *trace.Span              // that the operation is part of; nil for none
 }
@@ -70,6 +72,8 @@ type PlanOptions struct {
 	Variables         Variables
 	Targets, Excludes []addr.Target
 	ForceReplace      []addr.Instance
+	Refresh           []addr.Target   // of a plan of changes: objects that it looks at in any case
+	RefreshOlder      time.Duration   // likewise, all that were last read so long ago; 0 for none
 	AssumeUnchanged   []addr.Instance // whose ephemeral attributes are the same as before if they cannot be compared
 	Places            OptionPlaces    // of the targets, the excludes and what to replace
 	SkipRefresh       bool

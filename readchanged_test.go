@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
@@ -37,7 +38,15 @@ func (n *noting) ReadPart(context.Context, state.Part) (*state.File, error) {
 func (n *noting) ReadMore(context.Context, state.Part, func(addr.Instance) bool) (*state.State, error) {
 	return state.New(), n.call("more")
 }
-func (n *noting) HashKey(context.Context) ([]byte, error) { return n.key, n.call("key") }
+
+func (n *noting) HashKey(context.Context) ([]byte, time.Time, error) {
+	return n.key, time.Time{}, n.call("key")
+}
+
+func (n *noting) LastRead(context.Context, time.Duration) ([]addr.Instance, error) {
+	return nil, n.call("old")
+}
+
 func (n *noting) ReadChanged(_ context.Context, hashes state.BlockHashes) (*state.Changed, error) {
 	return &state.Changed{Complete: hashes != nil}, n.call("changes")
 }
@@ -66,6 +75,9 @@ func TestReadChanged(t *testing.T) {
 		"no part read":      {noting{key: []byte("key"), failing: "part"}, PlanOptions{}, "key changes part", "Error reading the state", false},
 		"not all read":      {noting{failing: "all"}, PlanOptions{}, "key changes all", "Error reading the state", false},
 		"an interrupt":      {noting{key: []byte("key")}, PlanOptions{Soft: ended}, "key", "Configuration not compared", false},
+		"old objects":       {noting{key: []byte("key")}, PlanOptions{RefreshOlder: time.Hour}, "key changes old part", "", true},
+		"none is recorded":  {noting{}, PlanOptions{RefreshOlder: time.Hour}, "key changes all", "", false},
+		"ages not read":     {noting{key: []byte("key"), failing: "old"}, PlanOptions{RefreshOlder: time.Hour}, "key changes old", "Error reading the state", false},
 		"deferral":          {noting{}, PlanOptions{AllowDeferral: true}, "", "Scope of a change not possible", false},
 	} {
 		p, diags := Open(t.Context(), Options{Dir: dir, Launcher: &Launcher{}, State: StateOptions{Store: &row.n}})

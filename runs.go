@@ -79,6 +79,9 @@ func (o *Operation) planRound(ctx context.Context, opt PlanOptions, memory *roun
 	req.Memory, req.Scoped = memory, o.p.claimer() != nil
 	late := store.RecoveredBy(o.p.opt.State.Store)
 	planned, more := o.p.engine.Plan(ctx, req)
+	if planned.Reads != nil {
+		planned.Reads.At = o.asked
+	}
 	return planned, append(append(diags, more...), o.besideState(late, planned)...)
 }
 

@@ -6,10 +6,14 @@ type Extent struct {
 	// Full is why the plan looks at everything all the same; "" if it doesn't.
 	Full string
 	// Objects is the number of instances that the state had, up to state.MostCounted. Evaluated is the number
-	// of instances that were planned. A plan that looks at everything has none of these numbers.
-	Objects, Evaluated int
+	// of these that were planned, and New is the number of others. A plan that looks at everything has none
+	// of these numbers.
+	Objects, Evaluated, New int
 	// Rows is the number of rows that were read: of objects, and of records about them.
 	Rows int
+	// Unversioned are the addresses of providers under development, in order: as nothing says whether they
+	// have changed, each plan evaluates all of their objects.
+	Unversioned []string
 }
 
 // Partial reports whether a plan with this extent leaves out everything that has not changed. The extent of

@@ -247,6 +247,8 @@ type Plan struct {
 	Extent *Extent
 	// Settling has the units that an apply may settle; nil if it settles none.
 	Settling *Settling
+	// Reads are the objects that were refreshed; nil for a store that does not note it.
+	Reads *state.Reads
 
 	Variables          map[string]value.Durable // values set for root variables, except ephemeral ones
 	EphemeralVariables []string                 // names of ephemeral variables that were set

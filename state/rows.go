@@ -161,6 +161,13 @@ func (r *journaledRun) HashKey() []byte {
 	return nil
 }
 
+// NoteReads implements ReadNoter.
+func (r *journaledRun) NoteReads(reads Reads) {
+	if noter, ok := r.journal.(ReadNoter); ok && !r.ended.Load() {
+		noter.NoteReads(reads)
+	}
+}
+
 // TakeTurn implements Turner.
 func (r *journaledRun) TakeTurn(ctx context.Context, subjects []Subject, evaluate func(*State) Evaluated) error {
 	t, ok := r.journal.(turner)

@@ -55,7 +55,7 @@ func (c *changeCommands) applyCommand(a *app) *cli.Command {
 // one. It reports as a destroy, which "apply -destroy" doesn't.
 func (c *changeCommands) destroyCommand(a *app) *cli.Command {
 	f, flags := newApplyFlags(c.in, c.wd)
-	flags = usage.Hide(flags, "destroy", "refresh-only", "scope", "replace", "invoke", "assume-unchanged", "require-ephemeral")
+	flags = usage.Hide(flags, "destroy", "refresh-only", "scope", "refresh-target", "refresh-older", "replace", "invoke", "assume-unchanged", "require-ephemeral")
 	return a.command("destroy", "Destroy previously-created infrastructure", "",
 		"Destroys everything in the state, after asking for approval. Same as \"apply -destroy\".",
 		flags, func(ctx context.Context, args []string) int {
@@ -74,7 +74,7 @@ func (c *changeCommands) destroyCommand(a *app) *cli.Command {
 // planning and approval.
 func (c *changeCommands) refreshCommand(a *app) *cli.Command {
 	f, flags := newApplyFlags(c.in, c.wd)
-	flags = usage.Hide(flags, "destroy", "refresh-only", "refresh", "scope", "replace", "invoke", "assume-unchanged", "require-ephemeral", "auto-approve", "converge", "suppress-forget-errors")
+	flags = usage.Hide(flags, "destroy", "refresh-only", "refresh", "scope", "refresh-target", "refresh-older", "replace", "invoke", "assume-unchanged", "require-ephemeral", "auto-approve", "converge", "suppress-forget-errors")
 	return a.command("refresh", "Update the state to match remote systems", "",
 		"Updates the state to match the real objects, without asking. Same as \"apply -refresh-only -auto-approve\".",
 		flags, func(ctx context.Context, args []string) int {
@@ -189,8 +189,8 @@ func (r *changeRun) approve(p *plan.Plan, f *applyFlags) int {
 // -refresh-only and -allow-deferral are allowed because they give them with a saved plan too. The latter
 // agrees with the plan, which leaves to a later one all that it defers.
 func (c *changeFlags) savedConflicts() diag.List {
-	if c.destroy || c.lazyEphemeral || c.scope != "" || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
-		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -target, -exclude, -replace, -scope and -lazy-ephemeral are options for making a plan. Make a new plan instead.")
+	if c.destroy || c.lazyEphemeral || c.scopeGiven || c.refreshOlder != nil || len(c.refreshTargets)+len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
+		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -target, -exclude, -replace, -scope, -refresh-target, -refresh-older and -lazy-ephemeral are options for making a plan. Make a new plan instead.")
 	}
 	var diags diag.List
 	if c.refreshOnly {

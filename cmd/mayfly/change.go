@@ -34,6 +34,9 @@ type changeFlags struct {
 	targetFiles, excludeFiles     []string
 	assumeUnchanged, invoke       []string
 	requireEphemeral, scope       string
+	scopeGiven                    bool
+	refreshTargets                []string
+	refreshOlder                  *string // as given
 
 	machineFlags
 	pageFlags
@@ -59,7 +62,12 @@ func (c *changeFlags) flags(in *input, wd *workingDir) []cli.Flag {
 		boolFlag("lazy-ephemeral", "Don't open ephemeral resources in the plan that only write-only arguments use. Those arguments are unknown until apply, which opens the resources only for what changes.", &c.lazyEphemeral),
 		c.deferralFlag(),
 		stringFlag("require-ephemeral", "Refuse a plan that would store attributes of a `KIND`: \"sensitive\", which their schemas or the configuration say they are.", &c.requireEphemeral),
-		stringFlag("scope", "Look at everything (\"all\", the default), or at nothing but what has changed since the last apply, and what follows from it: `SCOPE` is \"changed\". That takes the backend \"postgres\", and looks at everything until an apply of everything with it has recorded each object.", &c.scope),
+		c.scopeFlag("Look at everything (\"all\", the default), or at nothing but what has changed since the last apply, and what follows from it: `SCOPE` is \"changed\". That takes the backend \"postgres\", and looks at everything until an apply of everything with it has recorded each object."),
+		listFlag("refresh-target", "With -scope=changed: look at the module, resource or instance at `ADDRESS` too, and ask its provider whether it was changed outside.", &c.refreshTargets),
+		genericFlag("refresh-older", "With -scope=changed: do so with all objects that no apply has asked about for `AGE`, such as 7d or 12h.", func(age string) error {
+			c.refreshOlder = &age
+			return nil
+		}),
 		listFlag("target", "Plan only the module, resource or instance at `ADDRESS` and what it depends on.", &c.targets),
 		listFlag("target-file", "Like -target, for each line of `FILE`.", &c.targetFiles),
 		listFlag("exclude", "Leave out the module, resource or instance at `ADDRESS` and what depends on it.", &c.excludes),
@@ -112,40 +120,10 @@ func (c *changeFlags) check() diag.List {
 	case len(c.invoke) > 0 && (c.destroy || c.refreshOnly || len(c.replace)+len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.assumeUnchanged) > 0 || c.generate != "" || c.allowDeferral):
 		return diag.Errorf("Incompatible options", "-invoke plans nothing but invocations of actions, so it cannot be used with options that choose which objects are planned and how: -destroy, -refresh-only, -replace, -target, -exclude, -assume-unchanged, -generate-config-out and -allow-deferral.")
 	}
-	if diags := c.checkScope(); diags.HasErrors() {
+	if diags := append(c.checkScope(), c.checkRefresh()...); diags.HasErrors() {
 		return diags
 	}
 	return c.checkGenerate()
-}
-
-// checkScope reports options that -scope=changed contradicts.
-func (c *changeFlags) checkScope() diag.List {
-	if c.scope == "" || c.scope == "all" {
-		return nil
-	}
-	if c.scope != "changed" {
-		return diag.Errorf("Invalid value of -scope", "The option takes the value \"all\" or \"changed\", not %q.", c.scope)
-	}
-	option, why := "", ""
-	switch {
-	case c.destroy:
-		option, why = "-destroy", "everything is to be destroyed, changed or not"
-	case c.refreshOnly || c.command == "refresh":
-		option, why = "-refresh-only", "what has changed outside is found by asking about all objects"
-	case len(c.targets)+len(c.targetFiles) > 0:
-		option, why = "-target", "it chooses other objects"
-	case len(c.excludes)+len(c.excludeFiles) > 0:
-		option, why = "-exclude", "it chooses other objects"
-	case len(c.invoke) > 0:
-		option, why = "-invoke", "such a plan looks at nothing but the actions"
-	case c.converge:
-		option, why = "-converge", "its rounds leave out other objects"
-	case c.allowDeferral:
-		option, why = "-allow-deferral", "it leaves out other objects"
-	default:
-		return nil
-	}
-	return diag.Errorf("Incompatible options", "-scope=changed cannot be used with %s: %s. Leave out one of them.", option, why)
 }
 
 // addressLines reads a file of addresses, one per line. Empty lines and lines that begin with # are skipped.
@@ -436,7 +414,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 func withoutChanges(p *plan.Plan) *plan.Plan {
 	rest := *p
 	rest.Changes, rest.Drift, rest.Outputs, rest.Base, rest.Prior, rest.Adopted = nil, nil, nil, nil, nil, nil
-	rest.Scope, rest.Settling = nil, nil
+	rest.Scope, rest.Settling, rest.Reads = nil, nil, nil
 	return &rest
 }
 

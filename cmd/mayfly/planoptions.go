@@ -57,6 +57,12 @@ func (c *changeFlags) convert() (mayfly.PlanOptions, diag.List) {
 	}
 	out.Targets = read("target", c.targets, c.targetFiles)
 	out.Excludes = read("exclude", c.excludes, c.excludeFiles)
+	out.Refresh = read("refresh-target", c.refreshTargets, nil)
+	if c.refreshOlder != nil {
+		age, wrong := parseAge(*c.refreshOlder)
+		diags = append(diags, wrong...)
+		out.RefreshOlder = age
+	}
 	managed := func(option string, values []string) (out []addr.Instance) {
 		for _, s := range values {
 			i, err := addr.ParseInstance(s)
@@ -106,6 +112,8 @@ func notSelectable(option, address string) diag.List {
 		summary, instead = "Invalid target address", "To invoke the action alone, use -invoke="+diag.Argument(address)+"."
 	case "exclude":
 		summary, instead = "Invalid target address", "To leave out an action, exclude the resource that triggers it."
+	case "refresh-target":
+		instead = "An action has nothing to be refreshed."
 	case "replace":
 		instead = "To invoke the action again, use -invoke=" + diag.Argument(address) + ". To have it invoked as part of a replacement, replace the resource that triggers it."
 	default:

@@ -47,6 +47,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	p.plan.Adopted = state.Diff(p.req.State, p.plan.Prior)
 	if req.Scoped && !p.run.Diags.HasErrors() {
 		settle.Planned(ctx, p.run, req.Config, &p.rows, req.Changed, req.Hashes)
+		p.plan.Reads = settle.Reads(p.plan, partial(p) || req.Changed.Partial() || len(req.Invoke) > 0, p.deferral.attempts.reads.Has)
 	}
 	p.plan.Extent = req.Changed.Extent(p.req.State)
 	p.reportInterrupt() // one that came while the last things were closed counts too: no apply may follow

@@ -23,7 +23,7 @@ type changedPlanner struct {
 }
 
 // planChanged plans the instances that have work, with all that follows from them. It returns false if the
-// plan ends here: there are errors, or it has to be made again as a full one.
+// plan has to be made again as a full one. One with errors is shown as far as it was made.
 func planChanged(p *planner, pool *future.Pool, outputs []dueOutput) bool {
 	work := p.req.Changed
 	work.GiveUp(len(p.moved) > 0, "objects move")
@@ -37,7 +37,7 @@ func planChanged(p *planner, pool *future.Pool, outputs []dueOutput) bool {
 	}
 	p.req.Part.LookAll(!work.Partial())
 	p.reportInterrupt()
-	return ok && work.Partial()
+	return work.Partial()
 }
 
 // unchanged returns the object of an instance without work in a plan with the scope of a change.

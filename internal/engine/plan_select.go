@@ -107,7 +107,7 @@ func (re *restriction) leadsToExcluded(t *future.Task, queue []eval.Use) bool {
 	return false
 }
 
-// warnUnmatched reports addresses to plan alone, to leave out and to replace that match nothing.
+// warnUnmatched reports addresses to plan alone, to leave out, to replace and to refresh that match nothing.
 func (re *restriction) warnUnmatched() {
 	if re.run.Diags.HasErrors() {
 		return
@@ -121,6 +121,7 @@ func (re *restriction) warnUnmatched() {
 	if !re.run.Diags.HasErrors() { // else the plan may lack the very target of -target
 		re.run.Report(selection.UnmatchedReplace(re.planner.req.Config.Tree, re.planner.plan, re.planner.req.Places.Replace, re.planner.req.Memory != nil))
 		re.run.Report(selection.UnmatchedAssumed(re.planner.plan, re.planner.req.AssumeUnchanged))
+		re.run.Report(selection.Unrefreshed(re.planner.req.Config.Tree, re.planner.req.Changed.Missing(re.planner.req.State)))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/state"
@@ -110,14 +111,16 @@ type OutlineReader interface {
 // runs are state.Recorders.
 type ChangeReader interface {
 	// HashKey returns the random key that hashes of blocks and of configurations are made with. It is nil
-	// until a run has claimed a part of the state.
-	HashKey(ctx context.Context) ([]byte, error)
+	// until a run has claimed a part of the state. at is the time by the clock of the store.
+	HashKey(ctx context.Context) (key []byte, at time.Time, err error)
 	// ReadChanged returns the units that are due for a configuration with these hashes, all at one moment.
 	// Objects are to be read after it. Without hashes, or a state, nothing is Complete.
 	ReadChanged(ctx context.Context, hashes state.BlockHashes) (*state.Changed, error)
 	// Records returns the records that a query asks for, as they are now, in the order of their units' keys
 	// and without void ones.
 	Records(ctx context.Context, q state.RecordQuery) ([]state.Record, error)
+	// LastRead returns the managed instances of the state that no plan is known to have read for an age.
+	LastRead(ctx context.Context, age time.Duration) ([]addr.Instance, error)
 }
 
 // InFiles is implemented by managers that keep states in files.

@@ -10,9 +10,9 @@ import (
 
 // attempt is the work as an attempt at the plan has found it.
 type attempt struct {
-	force   []addr.Instance // of the plan
-	levels  []*items        // nil for those without work
-	current int             // the level under way; the ones before it are finished
+	asked   Asked    // of the plan
+	levels  []*items // nil for those without work
+	current int      // the level under way; the ones before it are finished
 	// due are the instances with work, and regions the blocks of which all instances in a module instance
 	// have.
 	due     map[addr.Instance]bool
@@ -24,7 +24,7 @@ type attempt struct {
 	unread  []addr.Instance                    // of these, whose objects are to be read
 	planned []addr.Instance                    // at the current level
 	kept    map[addr.Instance]*blocks.Resource // that were evaluated as the state has them, without work
-	count   int                                // of all planned instances
+	done    []addr.Instance                    // that were planned at the levels before
 	seen    map[addr.AbsResource]bool
 	given   map[addr.Instance]Given
 	units
@@ -81,7 +81,7 @@ func (at *attempt) next() (*items, bool) {
 // begin finds the work that is due.
 func (w *Work) begin() {
 	w.attempt = attempt{
-		force: w.attempt.force, current: -1, due: map[addr.Instance]bool{}, regions: map[blocks.Region]bool{},
+		asked: w.attempt.asked, current: -1, due: map[addr.Instance]bool{}, regions: map[blocks.Region]bool{},
 		fresh: places{}, late: map[addr.Module]grouped[string]{}, gone: map[addr.Instance]bool{}, seen: map[addr.AbsResource]bool{},
 		kept: map[addr.Instance]*blocks.Resource{}, given: map[addr.Instance]Given{},
 		units: newUnits(w.src.Found.Due),
@@ -98,8 +98,8 @@ func (w *Work) begin() {
 	for _, d := range w.src.Found.Due {
 		w.addUnit(d.Unit, d.Record)
 	}
-	for _, a := range w.attempt.force {
-		w.addUnit(state.UnitOf(a), nil)
+	for _, t := range w.attempt.asked.Refresh {
+		w.addTarget(t)
 	}
 }
 
@@ -140,8 +140,19 @@ func (w *Work) addNode(n *node, in addr.ModuleInstance) {
 // how references go. Otherwise all is planned.
 func (w *Work) mayJoin(n *node) bool {
 	ok := n.level > w.attempt.current
-	w.GiveUp(!ok, "objects of a block lead to each other")
+	if !ok {
+		w.GiveUp(true, n.outOfTurn())
+	}
 	return ok
+}
+
+// outOfTurn says why a block may turn out to have work after its turn.
+func (n *node) outOfTurn() string {
+	address := n.module.Join(strings.TrimPrefix(strings.TrimPrefix(n.name, "repetition."), "resource."))
+	if n.cycle != nil {
+		return address + " depends on itself through outputs of modules, and which of its objects have work is only known when all are planned"
+	}
+	return address + " was evaluated last from objects that are planned after it now"
 }
 
 func (w *Work) addLate(m addr.Module, name string, in addr.ModuleInstance) {

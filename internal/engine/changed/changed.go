@@ -27,6 +27,9 @@ type Source struct {
 	Found   *state.Changed
 	Records func(context.Context, state.RecordQuery) ([]state.Record, error)
 	Fetch   part.Fetch
+	// Unversioned are the addresses of providers of which nothing says whether they have changed. Their
+	// objects are always due.
+	Unversioned []string
 }
 
 // Work is the work of a plan. A nil *Work is the work of a full plan. Its exported methods but Plans, Idle,
@@ -59,10 +62,27 @@ type node struct {
 	differs bool // from the block that was applied last
 }
 
-// New returns the work of a plan, and the part of the state that is to be read first. Force are instances to
-// be planned in any case.
-func New(cfg *blocks.Config, components []blockhash.Component, src Source, force []addr.Instance) (*Work, state.Part) {
-	w := &Work{cfg: cfg, src: src, nodes: map[state.Block]*node{}, blocks: map[blocks.Node][]*node{}, full: unsuited(cfg, src.Found), asks: askedAbout(src.Found.Due)}
+// Asked are objects that are planned in any case.
+type Asked struct {
+	Replace []addr.Instance
+	Refresh []addr.Target
+	Old     []addr.Instance // that were not read for long
+}
+
+// instances yields the ones that are named as such.
+func (a *Asked) instances(yield func(addr.Instance) bool) {
+	for _, list := range [][]addr.Instance{a.Replace, a.Old} {
+		for _, one := range list {
+			if !yield(one) {
+				return
+			}
+		}
+	}
+}
+
+// New returns the work of a plan, and the part of the state that is to be read first.
+func New(cfg *blocks.Config, components []blockhash.Component, src Source, asked Asked) (*Work, state.Part) {
+	w := &Work{cfg: cfg, src: src, nodes: map[state.Block]*node{}, blocks: map[blocks.Node][]*node{}, full: unsuited(cfg, src.Found), asks: askedAbout(src.Found.Due, asked)}
 	w.uses, w.rows = sync.OnceValue(func() *uses { return usesOf(cfg) }), len(src.Found.Due)
 	w.src.Records = func(ctx context.Context, q state.RecordQuery) ([]state.Record, error) {
 		out, err := src.Records(ctx, q)
@@ -106,12 +126,12 @@ func New(cfg *blocks.Config, components []blockhash.Component, src Source, force
 				}
 			}
 		}
-		for _, a := range force {
+		for a := range asked.instances {
 			first.Subjects = append(first.Subjects, state.InstanceSubject(a))
 		}
 	}
 	w.Part = part.OnDemand(cfg, first.Subjects, src.Fetch)
-	w.attempt.force = force
+	w.attempt.asked = asked
 	return w, first
 }
 
@@ -206,15 +226,29 @@ func (w *Work) Extent(read *state.State) *plan.Extent {
 	case w.full != "":
 		return &plan.Extent{Full: w.full}
 	}
-	out := &plan.Extent{Objects: w.src.Found.Objects, Evaluated: w.attempt.count + len(w.attempt.gone), Rows: w.rows}
+	out := &plan.Extent{Objects: w.src.Found.Objects, Rows: w.rows, Unversioned: w.src.Unversioned}
 	for range read.AllInstances() {
 		out.Rows++
+	}
+	for _, a := range w.attempt.done {
+		switch {
+		case a.Resource.Mode.Fleeting():
+		case read.Instance(a) == nil:
+			out.New++
+		default:
+			out.Evaluated++
+		}
+	}
+	for a := range w.attempt.gone {
+		if read.Instance(a) != nil {
+			out.Evaluated++
+		}
 	}
 	return out
 }
 
 // Evaluated returns the number of instances that were planned.
-func (w *Work) Evaluated() int { return w.attempt.count }
+func (w *Work) Evaluated() int { return len(w.attempt.done) }
 
 // lates returns the modules with checks, outputs and other values to be evaluated when all instances are
 // planned, in the order of their addresses.

@@ -131,8 +131,9 @@ func TestPlan(t *testing.T) {
 		{"a forced replacement", ledger{force: []string{"t.c"}}, "t.c ephemeral.t.e / gone t.c ephemeral.t.e"},
 		{"the ephemeral resource", ledger{blocks: []string{"ephemeral.t.e"}}, "ephemeral.t.e / gone ephemeral.t.e"},
 		{"units that were planned already", ledger{blocks: []string{"resource.t.b"}, altered: []string{"t.b"}, records: [][]string{{"t.b", "resource.t.b", "t.b"}, {"check t.b", "resource.t.b", "t.b"}}}, "t.b / ephemeral.t.e / gone t.b ephemeral.t.e"},
-		{"a block that is altered too late", ledger{due: []string{"t.c"}, altered: []string{"t.c"}, records: with([]string{"check t.a", "resource.t.a", "t.c"})}, "full: objects of a block lead to each other"},
-		{"a call that is altered too late", ledger{due: []string{"t.user"}, altered: []string{"t.user"}, records: with([]string{"repetition module.m", "module.m", "t.user"})}, "full: objects of a block lead to each other"},
+		{"a block that is altered too late", ledger{due: []string{"t.c"}, altered: []string{"t.c"}, records: with([]string{"check t.a", "resource.t.a", "t.c"})}, "full: t.a was evaluated last from objects that are planned after it now"},
+		{"a block in a module that is altered too late", ledger{due: []string{"t.user"}, altered: []string{"t.user"}, records: with([]string{`module.m["x"].t.j[0]`, "module.m.resource.t.j", "t.user"})}, "full: module.m.t.j was evaluated last from objects that are planned after it now"},
+		{"a call that is altered too late", ledger{due: []string{"t.user"}, altered: []string{"t.user"}, records: with([]string{"repetition module.m", "module.m", "t.user"})}, "full: module.m was evaluated last from objects that are planned after it now"},
 		{"planning fails", ledger{due: []string{"t.a"}, altered: []string{"t.a"}, fails: "planning"}, "failed"},
 		{"records can't be read", ledger{blocks: []string{"resource.t.gone"}, fails: "records"}, "error: Lost."},
 		{"rows can't be read", ledger{due: []string{"t.b"}, fails: "rows"}, "error: Lost."},
@@ -369,16 +370,33 @@ module "m" {
 	}
 }
 
+// TestCallInCycle gives up, and names the call, if the instances of a module follow from its own outputs.
+func TestCallInCycle(t *testing.T) {
+	const ring = `
+module "m" {
+  source   = "./m"
+  for_each = { x = module.m["y"].o, y = 2 }
+  v        = module.m["y"].o
+}
+`
+	p := newPlanning(t, &ledger{due: []string{"repetition module.m"}}, ring, inner)
+	p.plan()
+	if got, want := p.outcome(), "full: module.m depends on itself through outputs of modules, and which of its objects have work is only known when all are planned"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // TestTooLate gives up if an object is altered on which a planned one depends, as its record says.
 func TestTooLate(t *testing.T) {
 	p := newPlanning(t, &ledger{due: []string{"t.c"}, altered: []string{"t.c"}, records: [][]string{{"t.c", "resource.t.c"}, {"t.a", "resource.t.a", "t.c"}}}, root, inner)
 	p.plan()
-	if got, want := p.outcome(), "full: objects of a block lead to each other"; got != want {
+	const why = "t.a was evaluated last from objects that are planned after it now"
+	if got, want := p.outcome(), "full: "+why; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	p.w.GiveUp(true, "another reason")
 	p.w.GiveUp(false, "no reason")
-	if got := p.w.Full(); got != "objects of a block lead to each other" {
+	if got := p.w.Full(); got != why {
 		t.Errorf("got the reason %s, want the first one", got)
 	}
 	if block := p.w.cfg.Modules[addr.RootModule].Resources[addr.Resource{Mode: addr.Managed, Type: "t", Name: "a"}]; !p.w.Plans(addr.Instance{}, block) {

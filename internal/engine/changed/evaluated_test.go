@@ -1,6 +1,7 @@
 package changed
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -13,19 +14,19 @@ import (
 func TestExtent(t *testing.T) {
 	l := &ledger{due: []string{"t.b", "t.many[2]"}, records: with([]string{"t.many[2]", "resource.t.many", "t.a"}, []string{"t.user", "resource.t.user", "all t.many"})}
 	p := newPlanning(t, l, root, inner)
-	p.w.src.Found.Objects = 7
+	p.w.src.Found.Objects, p.w.src.Unversioned = 7, []string{"example.com/a/b"}
 	p.plan()
 	read := state.New()
-	for _, text := range []string{"t.b", "t.many[2]", "t.user"} {
+	for _, text := range []string{"t.many[2]", "t.user"} {
 		read.SetObject(addr.Object{Instance: instance(t, text)}, &state.Object{}, addr.ProviderConfig{})
 	}
-	// Two records are due, one names what is gone, and three objects were read. ephemeral.t.e is evaluated,
-	// too.
-	if got, want := *p.w.Extent(read), (plan.Extent{Objects: 7, Evaluated: 4, Rows: 6}); got != want {
+	// Two records are due, one names what is gone, and two objects were read: t.b is new. ephemeral.t.e was
+	// evaluated, too, but it does not count as an object.
+	if got, want := *p.w.Extent(read), (plan.Extent{Objects: 7, Evaluated: 2, New: 1, Rows: 5, Unversioned: []string{"example.com/a/b"}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got the extent %+v, want %+v", got, want)
 	}
 	p = newPlanning(t, &ledger{incomplete: true}, root, inner)
-	if got, want := *p.w.Extent(read), (plan.Extent{Full: "no full plan has been applied with this scope yet"}); got != want {
+	if got, want := *p.w.Extent(read), (plan.Extent{Full: "no full plan has been applied with this scope yet"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got the extent %+v of a plan that became a full one, want %+v", got, want)
 	}
 	var w *Work

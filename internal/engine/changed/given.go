@@ -1,6 +1,8 @@
 package changed
 
 import (
+	"slices"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -26,14 +28,18 @@ func (w *Work) Given(a addr.Instance) (Given, bool) {
 // noteGiven notes the record of an instance, which may be nil, unless the object was changed, or its row says
 // that it is due.
 func (w *Work) noteGiven(a addr.Instance, rec *state.Record) {
-	if rec != nil && rec.Given.Known() && !w.asks[a] {
+	toRefresh := func(t addr.Target) bool { return t.Selects(a) }
+	if rec != nil && rec.Given.Known() && !w.asks[a] && !slices.ContainsFunc(w.attempt.asked.Refresh, toRefresh) {
 		w.attempt.given[a] = Given{rec.Given, rec.Version}
 	}
 }
 
-// askedAbout returns the instances whose provider has to be asked, whatever it was given.
-func askedAbout(due []state.Due) map[addr.Instance]bool {
+// askedAbout returns the instances whose provider has to be asked, whatever it was given, but for targets.
+func askedAbout(due []state.Due, asked Asked) map[addr.Instance]bool {
 	out := map[addr.Instance]bool{}
+	for a := range asked.instances {
+		out[a] = true
+	}
 	for _, d := range due {
 		if a, err := addr.ParseInstance(d.Unit.Addr); d.Unit.Kind == state.InstanceUnit && err == nil && d.Why&^(state.ByInput|state.ByBlock) != 0 {
 			out[a] = true

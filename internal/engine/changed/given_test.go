@@ -29,12 +29,21 @@ func TestGiven(t *testing.T) {
 		"no hash":           {state.ByInput, state.InstanceUnit, &state.Record{}, "", false},
 		"a full plan":       {state.ByInput, state.InstanceUnit, &whole, "so", false},
 	} {
-		w := &Work{full: c.full, asks: askedAbout([]state.Due{{Unit: state.Unit{Kind: c.kind, Addr: a.String()}, Why: c.why}})}
+		w := &Work{full: c.full, asks: askedAbout([]state.Due{{Unit: state.Unit{Kind: c.kind, Addr: a.String()}, Why: c.why}}, Asked{})}
 		w.attempt.given = map[addr.Instance]Given{}
 		w.noteGiven(a, c.record)
 		got, is := w.Given(a)
 		if is != c.want || is && (got.Hash != whole.Given || got.Version != whole.Version) {
 			t.Errorf("%s: got %v, %v, want %v", name, got, is, c.want)
+		}
+	}
+	target := addr.Target{Module: a.Module, Resource: &a.Resource}
+	for name, asked := range map[string]Asked{"to be refreshed": {Refresh: []addr.Target{target}}, "not read for long": {Old: []addr.Instance{a}}, "to be replaced": {Replace: []addr.Instance{a}}} {
+		w := &Work{asks: askedAbout(nil, asked)}
+		w.attempt.given, w.attempt.asked = map[addr.Instance]Given{}, asked
+		w.noteGiven(a, &whole)
+		if _, is := w.Given(a); is {
+			t.Errorf("%s: got a hash, want none: the provider is asked", name)
 		}
 	}
 	if _, is := (*Work)(nil).Given(a); is {

@@ -45,6 +45,8 @@ type ledger struct {
 	records     [][]string
 	stored      []string // objects of the state
 	force       []string
+	refresh     []string // targets
+	old         []string // instances that were not read for long
 	altered     []string // by planning
 	incomplete  bool
 	fails       string // what fails: planning, records or rows
@@ -195,11 +197,21 @@ func newPlanning(t testing.TB, l *ledger, main, module string) *planning {
 		}
 		found.Due = append(found.Due, d)
 	}
-	var force []addr.Instance
+	var asked Asked
 	for _, text := range l.force {
-		force = append(force, instance(t, text))
+		asked.Replace = append(asked.Replace, instance(t, text))
 	}
-	p.w, p.first = New(cfg, set.Components(), Source{Found: found, Records: p.records, Fetch: p.fetch}, force)
+	for _, text := range l.old {
+		asked.Old = append(asked.Old, instance(t, text))
+	}
+	for _, text := range l.refresh {
+		target, err := addr.ParseTarget(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked.Refresh = append(asked.Refresh, target)
+	}
+	p.w, p.first = New(cfg, set.Components(), Source{Found: found, Records: p.records, Fetch: p.fetch}, asked)
 	p.run = eval.NewRun(cfg, eval.Options{Phase: eval.Planning, Host: host{}, Result: result, WorkDir: "/"})
 	return p
 }

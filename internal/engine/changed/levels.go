@@ -76,7 +76,7 @@ type session struct {
 
 // plan plans all levels. It returns false if there are errors, or the plan has become a full one.
 func (s *session) plan() (bool, error) {
-	if err := s.addGone(); err != nil {
+	if err := s.addRecorded(); err != nil {
 		return false, err
 	}
 	if err := s.follow(); err != nil { // the readers of objects that are gone with their blocks
@@ -94,20 +94,27 @@ func (s *session) plan() (bool, error) {
 	return false, nil
 }
 
-// addGone adds the units of blocks that the configuration doesn't have any more.
-func (s *session) addGone() error {
+// addRecorded adds the units of blocks that the configuration doesn't have any more, and the instances that
+// are planned in any case, with their records.
+func (s *session) addRecorded() error {
 	q := state.RecordQuery{}
 	for _, b := range s.src.Found.Blocks {
 		if s.nodes[b] == nil {
 			q.Blocks = append(q.Blocks, b)
 		}
 	}
-	if len(q.Blocks) == 0 {
+	for a := range s.attempt.asked.instances {
+		q.Units = append(q.Units, state.UnitOf(a))
+	}
+	if len(q.Blocks)+len(q.Units) == 0 {
 		return nil
 	}
 	records, err := s.src.Records(s.ctx, q)
 	for i := range records {
 		s.addUnit(records[i].Unit, &records[i])
+	}
+	for _, u := range q.Units { // the ones without records
+		s.addUnit(u, nil)
 	}
 	return err
 }
@@ -219,7 +226,7 @@ func (s *session) follow() error {
 		s.attempt.seen[a.Abs()] = true
 		alter(a)
 	}
-	s.attempt.count += len(s.attempt.planned)
+	s.attempt.done = append(s.attempt.done, s.attempt.planned...)
 	for _, a := range s.attempt.planned {
 		if s.planner.Altered(a) {
 			alter(a)

@@ -19,9 +19,12 @@ type Applied struct {
 	Failed   bool                // there were errors
 }
 
-// Record has the run record the units that the apply has found right. Those that were evaluated from an
-// object that is not as it was planned stay open.
+// Record has the run record the reads of the plan, and the units that the apply has found right. Those that
+// were evaluated from an object that is not as it was planned stay open.
 func (a Applied) Record() {
+	if n, notes := a.Run.(state.ReadNoter); notes && a.Plan.Reads != nil {
+		n.NoteReads(*a.Plan.Reads)
+	}
 	r, is := a.Run.(state.Recorder)
 	s := a.Plan.Settling
 	if s == nil || !is {

@@ -279,6 +279,8 @@ func TestScopeOfPlans(t *testing.T) {
 	}{
 		"no plan of changes": {nil, false, "found the real objects to be", "Scope"},
 		"changes":            {&plan.Extent{Objects: 9, Evaluated: 2, Rows: 5}, false, "Scope: 2 evaluated, of 9 objects in the state; 5 rows read.", "found the real objects to be"},
+		"new objects":        {&plan.Extent{Objects: 9, Evaluated: 2, New: 1, Rows: 5}, false, "Scope: 2 evaluated, of 9 objects in the state, and 1 new; 5 rows read.\n", "found the real objects to be"},
+		"no version":         {&plan.Extent{Objects: 9, Unversioned: []string{"a/b/c", "a/b/d"}}, false, "Each plan evaluates all objects of a/b/c and of a/b/d: a provider under", "found the real objects to be"},
 		"many objects":       {&plan.Extent{Objects: state.MostCounted, Evaluated: 2, Rows: 5}, false, "of at least 100000 objects", "found the real objects to be"},
 		"everything":         {&plan.Extent{Full: "objects move"}, false, "Scope: everything, because objects move.", "has not asked"},
 		"errors":             {&plan.Extent{Objects: 9}, true, "Planning failed", "Scope"},
@@ -300,7 +302,7 @@ func TestScopeInStreams(t *testing.T) {
 		if got := strings.Contains(text, `"type":"plan_scope"`); got != (extent != nil) {
 			t.Errorf("extent %+v: got a message about the scope: %v, want %v", extent, got, extent != nil)
 		}
-		if extent.Partial() && !strings.Contains(text, `"scope":{"mode":"changed","evaluated":2,"objects":9,"rows_read":5}`) || extent != nil && extent.Full != "" && !strings.Contains(text, `"scope":{"mode":"all","reason":"objects move"}`) {
+		if extent.Partial() && !strings.Contains(text, `"scope":{"mode":"changed","evaluated":2,"objects":9,"new":0,"rows_read":5}`) || extent != nil && extent.Full != "" && !strings.Contains(text, `"scope":{"mode":"all","reason":"objects move"}`) {
 			t.Errorf("extent %+v: got %s, want its numbers or its reason", extent, text)
 		}
 	}

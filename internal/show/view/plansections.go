@@ -51,11 +51,17 @@ func ScopeLine(e *plan.Extent) string {
 	case !e.Partial():
 		return "Scope: everything, because " + e.Full + "."
 	}
-	more := ""
+	more, added, hint := "", "", ""
 	if e.Objects == state.MostCounted {
 		more = "at least "
 	}
-	return fmt.Sprintf("Scope: %d evaluated, of %s%d objects in the state; %d rows read.", e.Evaluated, more, e.Objects, e.Rows)
+	if e.New > 0 {
+		added = fmt.Sprintf(", and %d new", e.New)
+	}
+	if len(e.Unversioned) > 0 {
+		hint = " Each plan evaluates all objects of " + strings.Join(e.Unversioned, " and of ") + ": a provider under development has no version that says whether it has changed."
+	}
+	return fmt.Sprintf("Scope: %d evaluated, of %s%d objects in the state%s; %d rows read.%s", e.Evaluated, more, e.Objects, added, e.Rows, hint)
 }
 
 // refreshOnlyEnd writes the text after the changes made outside in refresh-only mode, which plans nothing

@@ -124,6 +124,16 @@ func (d *decoder) file(doc *document) *File {
 	} else {
 		p.Meta = state.Meta(*doc.Meta)
 	}
+	if r := doc.Reads; r != nil {
+		p.Reads = &state.Reads{At: r.At, All: r.All}
+		for _, text := range r.Instances {
+			a, err := addr.ParseInstance(text)
+			if err != nil {
+				d.fail("it has refreshed an object with an address that is not valid")
+			}
+			p.Reads.Instances = append(p.Reads.Instances, a)
+		}
+	}
 	for _, i := range doc.ForceReplace {
 		p.ForceReplace = append(p.ForceReplace, d.instance(i))
 	}

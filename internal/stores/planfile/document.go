@@ -33,6 +33,7 @@ type document struct {
 	Excludes           []target           `json:"excludes,omitempty"`
 	ForceReplace       []instance         `json:"force_replace,omitempty"`
 	Extent             *extent            `json:"extent,omitempty"` // from format 7 on
+	Reads              *reads             `json:"reads,omitempty"`  // likewise
 
 	Outputs     []outputChange `json:"outputs,omitempty"`
 	Invocations []invocation   `json:"action_invocations,omitempty"`
@@ -64,10 +65,19 @@ type tables struct {
 // extent says how far a plan of changes has gone. It has the type of plan.Extent, with the names of the
 // format.
 type extent struct {
-	Full      string `json:"full,omitempty"`
-	Objects   int    `json:"objects"`
-	Evaluated int    `json:"evaluated"`
-	Rows      int    `json:"rows"`
+	Full        string   `json:"full,omitempty"`
+	Objects     int      `json:"objects"`
+	Evaluated   int      `json:"evaluated"`
+	New         int      `json:"new,omitempty"`
+	Rows        int      `json:"rows"`
+	Unversioned []string `json:"unversioned,omitempty"`
+}
+
+// reads are the objects that the plan has refreshed.
+type reads struct {
+	At        time.Time `json:"at"`
+	All       bool      `json:"all,omitempty"`
+	Instances []string  `json:"instances,omitempty"`
 }
 
 // meta identifies the state that the plan was made from. It has the type of state.Meta, with the names of

@@ -130,6 +130,12 @@ func (e *encoder) document(doc *document, f *File) error {
 	for _, i := range p.ForceReplace {
 		doc.ForceReplace = append(doc.ForceReplace, e.instance(&x, i))
 	}
+	if p.Reads != nil {
+		doc.Reads = &reads{At: p.Reads.At.UTC(), All: p.Reads.All}
+		for _, a := range p.Reads.Instances {
+			doc.Reads.Instances = append(doc.Reads.Instances, a.String())
+		}
+	}
 	e.results(&x, doc, p)
 	doc.RootDir = f.RootDir
 	doc.Backend = backend{Type: f.Backend.Type, Config: e.sealed(&x, "", f.Backend.Config), Workspace: f.Backend.Workspace}

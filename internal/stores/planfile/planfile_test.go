@@ -146,7 +146,8 @@ func fullFile(t testing.TB) *File {
 		Targets:      []addr.Target{targetAt(t, "module.a"), targetAt(t, `module.a["x"].t.n[1]`)},
 		Excludes:     []addr.Target{targetAt(t, "data.t.n")},
 		ForceReplace: []addr.Instance{instanceAt(t, "t.n[3]")},
-		Extent:       &plan.Extent{Full: "why", Objects: 4, Evaluated: 3, Rows: 2},
+		Reads:        &state.Reads{At: time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC), Instances: []addr.Instance{{Resource: addr.Resource{Mode: addr.Managed, Type: "t", Name: "a"}, Key: addr.IntKey(1)}}},
+		Extent:       &plan.Extent{Full: "why", Objects: 4, Evaluated: 3, New: 1, Rows: 2, Unversioned: []string{"a/b/c"}},
 	}
 	return &File{
 		Plan: p, Version: "0.1.0", RootDir: ".",

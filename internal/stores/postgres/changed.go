@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/lib/pq"
@@ -32,12 +33,17 @@ func (p place) readHashing(ctx context.Context, columns string, f func(*hashing)
 }
 
 // HashKey implements store.ChangeReader.
-func (p place) HashKey(ctx context.Context) (key []byte, err error) {
-	err = p.readHashing(ctx, withoutDigests, func(h *hashing) error {
-		key = h.key
-		return nil
-	})
-	return key, err
+func (p place) HashKey(ctx context.Context) (key []byte, at time.Time, err error) {
+	err = p.failed("read", p.store.again(ctx, reading, func(t *tx) error {
+		var body []byte
+		var sealed bool
+		_, err := t.one(`SELECT clock_timestamp(), w.key, COALESCE(w.key_sealed, false) FROM (SELECT) one LEFT JOIN mayfly.workspaces w ON w.name = $1`, []any{p.name}, &at, &body, &sealed)
+		if err == nil {
+			key, err = openKey(t.opt.Cipher, body, sealed)
+		}
+		return err
+	}))
+	return key, at, err
 }
 
 // ReadChanged implements store.ChangeReader.

@@ -132,7 +132,7 @@ func TestCostsOfChange(t *testing.T) {
 		r.end()
 		settle(t, opt, "second", 7)
 		m := manager(t, open(t, opt)).(store.ChangeReader)
-		if _, err := m.HashKey(t.Context()); err != nil {
+		if _, _, err := m.HashKey(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		bytesOf := func(c tcpproxy.Counts) int64 { return c.Bytes[0] + c.Bytes[1] }
@@ -191,7 +191,7 @@ func TestHashKey(t *testing.T) {
 	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
 	key := func(opt postgres.Options) []byte {
 		t.Helper()
-		k, err := reader(t, opt).HashKey(t.Context())
+		k, _, err := reader(t, opt).HashKey(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,6 +41,7 @@ type journal struct {
 	settles []string     // units whose marks the end removes
 
 	settlement *state.Settlement // all that was found right; nil for none
+	reads      *state.Reads      // by the plan; nil for none
 }
 
 // batch are records that become durable together.

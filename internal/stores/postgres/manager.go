@@ -222,7 +222,7 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 		return fmt.Errorf("%w: it was released before the run ended", store.ErrLockLost)
 	}
 	c := m.claim
-	settled, settlement := j.settled()
+	settled, settlement, reads := settledBy(j)
 	durable := j.stop()
 	if j.keptIn != "" { // the database may be back
 		if _, err := m.commitFile(ctx, j.keptIn); err != nil {
@@ -257,6 +257,9 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 		}
 		if err == nil {
 			err = c.forget(t, settled...)
+		}
+		if err == nil {
+			err = noteReads(t, c, reads)
 		}
 		if err == nil {
 			err = t.forgetPast(c.workspace)

@@ -137,13 +137,13 @@ func unmark(t *tx, run string) error {
 	return err
 }
 
-// settled returns the units whose marks the end of the run removes, and all that it has found right: nothing
-// if some results of the run are not stored.
-func (j *journal) settled() ([]string, *state.Settlement) {
+// settledBy returns the units whose marks the end of the run removes, all that it has found right, and the
+// reads of its plan: nothing if some results of the run are not stored.
+func settledBy(j *journal) ([]string, *state.Settlement, *state.Reads) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.failed != nil {
-		return nil, nil
+		return nil, nil, nil
 	}
-	return j.settles, j.settlement
+	return j.settles, j.settlement, j.reads
 }

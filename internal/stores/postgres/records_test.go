@@ -114,7 +114,7 @@ func TestRecordsAfterAnError(t *testing.T) {
 	opt, proxy := behind(t, 1)
 	execute(t, opt, `ALTER TABLE mayfly.units RENAME TO elsewhere`)
 	m := manager(t, open(t, opt)).(store.ChangeReader)
-	if _, err := m.HashKey(t.Context()); err != nil {
+	if _, _, err := m.HashKey(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	trips := func(q state.RecordQuery) int64 {

@@ -70,7 +70,7 @@ func TestRoles(t *testing.T) {
 	if f, err := planner.Read(t.Context()); err != nil || f.State.Object(storetest.Address("a", 0)) == nil {
 		t.Errorf("got the error %v of a planner that reads, want the state", err)
 	}
-	if key, err := planner.(store.ChangeReader).HashKey(t.Context()); err != nil || key == nil {
+	if key, _, err := planner.(store.ChangeReader).HashKey(t.Context()); err != nil || key == nil {
 		t.Errorf("got the error %v of a planner that reads the key for hashes, want the key", err)
 	}
 	if _, err := planner.(store.Historian).Runs(t.Context(), 0); err != nil {
@@ -96,7 +96,7 @@ func TestRoles(t *testing.T) {
 	if _, err := reader.Read(t.Context()); err == nil {
 		t.Error("a reader can read the state")
 	}
-	if _, err := reader.(store.ChangeReader).HashKey(t.Context()); err == nil {
+	if _, _, err := reader.(store.ChangeReader).HashKey(t.Context()); err == nil {
 		t.Error("a reader can read the key for hashes")
 	}
 	if _, err := reader.(store.Querier).Query(t.Context(), "SELECT * FROM mayfly.objects", time.Minute); err == nil || !strings.Contains(err.Error(), "permission denied") {

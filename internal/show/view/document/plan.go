@@ -50,7 +50,10 @@ type Scope struct {
 	Reason    string `json:"reason,omitempty"`
 	Evaluated *int   `json:"evaluated,omitempty"`
 	Objects   *int   `json:"objects,omitempty"`
+	New       *int   `json:"new,omitempty"`
 	RowsRead  *int   `json:"rows_read,omitempty"`
+
+	UnversionedProviders []string `json:"unversioned_providers,omitempty"`
 }
 
 // ScopeOf returns the document of an extent; nil for nil.
@@ -61,7 +64,7 @@ func ScopeOf(e *plan.Extent) *Scope {
 	case !e.Partial():
 		return &Scope{Mode: "all", Reason: e.Full}
 	}
-	return &Scope{Mode: "changed", Evaluated: &e.Evaluated, Objects: &e.Objects, RowsRead: &e.Rows}
+	return &Scope{Mode: "changed", Evaluated: &e.Evaluated, New: &e.New, Objects: &e.Objects, RowsRead: &e.Rows, UnversionedProviders: e.Unversioned}
 }
 
 // jsonPlanVariable is a variable's value, which has no flag for sensitivity: that is in the configuration.

@@ -183,7 +183,7 @@ func TestScopeInDocuments(t *testing.T) {
 	}{
 		"no plan of changes": {nil, prior, 0, `"errored":false`},
 		"everything":         {&plan.Extent{Full: "objects move"}, prior, 0, `"scope":{"mode":"all","reason":"objects move"}`},
-		"changes":            {&plan.Extent{Objects: 9, Evaluated: 0, Rows: 5}, prior, 2, `"scope":{"mode":"changed","evaluated":0,"objects":9,"rows_read":5}`},
+		"changes":            {&plan.Extent{Objects: 9, Evaluated: 0, Rows: 5}, prior, 2, `"scope":{"mode":"changed","evaluated":0,"objects":9,"new":0,"rows_read":5}`},
 		"nothing read":       {&plan.Extent{}, nil, 1, `"scope":{"mode":"changed"`},
 	} {
 		src, err := Plan(&plan.Plan{Extent: test.extent, Prior: test.prior}, nil, nil, nil, Versions{})
