@@ -217,3 +217,27 @@ func TestForcedFirstState(t *testing.T) {
 	}
 	later.end()
 }
+
+// TestUnlockByShortID frees the only run whose ID has a beginning of some length.
+func TestUnlockByShortID(t *testing.T) {
+	opt := stock(t, 3)
+	for i, who := range []string{"dead-one", "dead-two", "living"} {
+		if err := planned(t, opt, who, []int{i}).claim(0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := manager(t, open(t, opt))
+	for _, id := range []string{"", "id-livi", "id-dead-", "id-living2"} {
+		if _, is := errors.AsType[*store.LockError](store.CheckUnlock(t.Context(), m, id)); !is {
+			t.Errorf("the ID %q is of a run, want that it is not", id)
+		}
+	}
+	for _, id := range []string{"id-livin", "id-dead-one"} {
+		if err := store.ForceUnlock(t.Context(), m, id); err != nil {
+			t.Errorf("the ID %q: %v", id, err)
+		}
+	}
+	if got := count(t, opt, `SELECT count(*) FROM mayfly.runs WHERE state = 'claimed' AND info->>'ID' = 'id-dead-two'`); got != 1 || count(t, opt, `SELECT count(*) FROM mayfly.runs WHERE state = 'claimed'`) != 1 {
+		t.Errorf("got %d runs with the ID of the one that was not freed, want it alone", got)
+	}
+}

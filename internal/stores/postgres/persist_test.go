@@ -79,6 +79,10 @@ func TestReplicaTakesOver(t *testing.T) {
 		if err := postgres.Persist(t.Context(), s, request); err != nil || attempts != 5 {
 			t.Errorf("with claims: got %v after %d attempts, want no error after 5", err, attempts)
 		}
+		attempts = 0
+		if err := postgres.Persist(t.Context(), s, func() error { attempts++; return &pq.Error{Code: "42501"} }); err == nil || attempts != 1 {
+			t.Errorf("another error with claims: got %v after %d attempts, want it after 1", err, attempts)
+		}
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"strings"
 
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -74,7 +75,10 @@ func ensureState(t *tx, workspace int64, version string) error {
 	return err
 }
 
-// unlockable returns the run whose claims have that ID. m.mu is held.
+// shortestID is how much of the ID of a run names it, as the list of runs shows it.
+const shortestID = 8
+
+// unlockable returns the run whose claims have that ID, or the only one whose ID begins so. m.mu is held.
 func (m *manager) unlockable(ctx context.Context, id string) (*held, error) {
 	all, err := m.holders(ctx)
 	switch {
@@ -83,10 +87,17 @@ func (m *manager) unlockable(ctx context.Context, id string) (*held, error) {
 	case len(all) == 0:
 		return nil, store.ErrNotLocked
 	}
+	var beginning []*held
 	for _, h := range all {
-		if h.info.ID == id && id != "" {
+		switch {
+		case h.info.ID == id && id != "":
 			return h, nil
+		case len(id) >= shortestID && strings.HasPrefix(h.info.ID, id):
+			beginning = append(beginning, h)
 		}
+	}
+	if len(beginning) == 1 {
+		return beginning[0], nil
 	}
 	return nil, &store.LockError{Info: &all[0].info, Err: fmt.Errorf("the lock's ID is not %q", id)}
 }
