@@ -137,7 +137,7 @@ func (p *Plan) Altered() *Instances {
 }
 
 // Undeclared returns the instances whose objects are stored although the configuration doesn't declare them:
-// those that an apply removes, and those that it leaves. Others are evaluated without them from the beginning.
+// an apply removes or leaves them. Others are evaluated without them from the beginning.
 func (p *Plan) Undeclared() *Instances {
 	out := p.undeclared()
 	if p.Scope != nil {

@@ -142,8 +142,8 @@ type Scope struct {
 	Moved map[string]string
 	// Imported are the addresses of instances whose objects the run takes over as they are now.
 	Imported []string
-	// Left are the addresses of instances that the configuration doesn't declare and the run leaves in the state:
-	// others are evaluated without them.
+	// Left are the addresses of instances that the configuration doesn't declare and the run leaves in the
+	// state: others are evaluated without them.
 	Left []string
 	// Hashes are made from the configuration of the run. Stored hashes that differ are removed, of blocks
 	// that the run claims a part of.

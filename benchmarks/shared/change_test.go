@@ -30,7 +30,7 @@ var (
 	full    = flag.Bool("full", true, "make full plans of it, too")
 )
 
-// inBlocks returns a configuration of so many objects: modules of 50 blocks, or one of fewer.
+// inBlocks returns a configuration of a number of objects: modules of 50 blocks, or one of fewer.
 func inBlocks(n int) work.Rows {
 	const instances, blocks = 100, 50
 	return work.Rows{Modules: max(1, n/(instances*blocks)), Blocks: min(blocks, max(2, n/instances)), Instances: instances}
@@ -54,8 +54,8 @@ func (c *changing) write(first string) {
 }
 
 // run runs a command that has to succeed, logs its cost, and returns what it has printed. The processor time
-// is the one of the program and its provider, and the memory the one of the larger of them. Round trips and
-// bytes are those of plans with the scope of a change: a proxy would keep much of a whole state for itself,
+// is the sum of the program's and its provider's, and the memory is the larger process's. Round trips and bytes
+// are counted for plans with the scope of a change alone: a proxy would keep much of a whole state for itself,
 // so that the server takes a slow reader for one that has stopped.
 func (c *changing) run(name string, args ...string) string {
 	c.Helper()

@@ -39,7 +39,7 @@ func settleComputed(ip *instancePlan, s *ephemeral.Session) settled {
 	noteUses(ip, ip.declared.Computed)
 	missing := missingIn(&ip.objectOp, ip.declared)
 	if len(missing) > 0 && !ip.prior.Value.IsNull() && ip.forcedReason() == plan.NoReason {
-		missing = slices.DeleteFunc(missing, func(p cty.Path) bool { return ignores(&ip.objectOp, p) })
+		missing = slices.DeleteFunc(missing, ip.Withheld.Ignores)
 	}
 	switch {
 	case len(missing) == 0:
@@ -65,11 +65,6 @@ func missingIn(op *objectOp, config object.Config) (missing []cty.Path) {
 	return missing
 }
 
-// ignores reports whether changes of an ephemeral attribute are ignored.
-func ignores(op *objectOp, path cty.Path) bool {
-	return op.Withheld.Ignored != nil && op.Withheld.Names.Matches(path) && op.Withheld.Ignored(path)
-}
-
 // noteUses notes that an object uses the values that parts of its configuration are made of.
 func noteUses(ip *instancePlan, parts []value.ComputedPart) {
 	for _, part := range parts {
@@ -77,7 +72,7 @@ func noteUses(ip *instancePlan, parts []value.ComputedPart) {
 		if !part.Of.Past {
 			ip.planner.computed.Add(part.Of, computed.Use{
 				User: ip.Obj.String(), Instance: ip.Obj.Instance, Path: part.Path,
-				Withheld: ip.Withheld.Names.Matches(part.Path), Ignored: ignores(&ip.objectOp, part.Path),
+				Withheld: ip.Withheld.Names.Matches(part.Path), Ignored: ip.Withheld.Ignores(part.Path),
 			})
 		}
 	}
@@ -106,7 +101,7 @@ func checkUnavailable(ip *instancePlan, planned cty.Value) bool {
 			continue
 		}
 		why := ""
-		switch ignored := ignores(&ip.objectOp, part.Path); {
+		switch ignored := ip.Withheld.Ignores(part.Path); {
 		case ignored && update && planned.RawEquals(ip.prior.Value), !ignored && ip.Withheld.Names.Matches(part.Path):
 			continue
 		case ignored && update:

@@ -50,7 +50,7 @@ func (o *Outcomes) Applied(c *plan.Change, in *eval.Instance, given state.Hash, 
 	return change
 }
 
-// recorded reports whether a change was evaluated from all that is stored of what it reads, and from nothing
+// recorded reports whether a change was evaluated from all stored objects that it reads, and from nothing
 // else. An undeclared object may stay, and be declared again.
 func (o *Outcomes) recorded(c *plan.Change) bool {
 	return !slices.ContainsFunc(c.Deps, func(d plan.Dep) bool { return o.unrecorded.Touched(d) || o.undeclared.Touched(d) })

@@ -39,8 +39,8 @@ func Of(run *eval.Run, p *plan.Plan, stored *state.State) *state.Scope {
 	return plan.Scope(p, opt)
 }
 
-// left returns the instances that the configuration doesn't declare and a restricted plan leaves in the state,
-// as far as changes, outputs or checks read them.
+// left returns the instances that the configuration doesn't declare and a restricted plan leaves in the
+// state, as far as changes, outputs or checks read them.
 func left(run *eval.Run, p *plan.Plan, checks map[string][]plan.Dep) (out []addr.Instance) {
 	if p.Mode != plan.Normal || len(p.Targets)+len(p.Excludes) == 0 && p.Complete() {
 		return nil

@@ -54,6 +54,11 @@ type Attributes struct {
 	taken []cty.Path // attributes without a record whose values count as unchanged
 }
 
+// Ignores reports whether changes of an ephemeral attribute are ignored.
+func (a *Attributes) Ignores(path cty.Path) bool {
+	return a.Ignored != nil && a.Names.Matches(path) && a.Ignored(path)
+}
+
 // Hide returns an object without the values that are withheld.
 func (a *Attributes) Hide(v cty.Value) cty.Value {
 	return a.Block.NullAt(v, a.Names.Find(v))
