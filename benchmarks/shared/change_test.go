@@ -53,10 +53,10 @@ func (c *changing) write(first string) {
 	}
 }
 
-// run runs a command that has to succeed, logs its cost, and returns what it has printed. The processor time
-// is the sum of the program's and its provider's, and the memory is the larger process's. Round trips and bytes
-// are counted for plans with the scope of a change alone: a proxy would keep much of a whole state for itself,
-// so that the server takes a slow reader for one that has stopped.
+// run runs a command that has to succeed, logs its cost, and returns what it has printed. The processor
+// time is the sum of the program's and its provider's, and the memory is the larger process's. Round trips
+// and bytes are counted for plans with the scope of a change alone: a proxy would keep much of a whole state
+// for itself, so that the server takes a slow reader for one that has stopped.
 func (c *changing) run(name string, args ...string) string {
 	c.Helper()
 	cmd := exec.Command(binary, args...)
@@ -100,8 +100,8 @@ func (c *changing) scoped(name string, changes int) (rows int) {
 	return rows
 }
 
-// TestChange plans no change of a state, and one of an object with 20 dependents: with that scope, and in
-// full. A plan without changes reads no rows, and one with a change a number that the size of the state does
+// TestChange plans no change of a state, and a change of an object with 20 dependents: with that scope, and
+// in full. A plan without changes reads no rows, and one with a change a number that the size of the state does
 // not change.
 func TestChange(t *testing.T) {
 	for _, joined := range []bool{false, true} {

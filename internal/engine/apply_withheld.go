@@ -37,7 +37,7 @@ func leaveOutUnavailable(ia *instanceApply, config object.Config) (cty.Value, bo
 // does in the plan: the update changes no more than the record of the object. If that is not so, it is
 // reported and settlesAgain returns false.
 func settlesAgain(ia *instanceApply, config object.Config) bool {
-	missing := slices.DeleteFunc(missingIn(&ia.objectOp, config), ia.Withheld.Ignores)
+	missing := slices.DeleteFunc(missingIn(&ia.objectOp, config), func(p cty.Path) bool { return withheld.Ignores(&ia.Withheld, p) })
 	if len(missing) == 0 {
 		return true
 	}

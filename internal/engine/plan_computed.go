@@ -39,7 +39,7 @@ func settleComputed(ip *instancePlan, s *ephemeral.Session) settled {
 	noteUses(ip, ip.declared.Computed)
 	missing := missingIn(&ip.objectOp, ip.declared)
 	if len(missing) > 0 && !ip.prior.Value.IsNull() && ip.forcedReason() == plan.NoReason {
-		missing = slices.DeleteFunc(missing, ip.Withheld.Ignores)
+		missing = slices.DeleteFunc(missing, func(p cty.Path) bool { return withheld.Ignores(&ip.Withheld, p) })
 	}
 	switch {
 	case len(missing) == 0:
@@ -72,7 +72,7 @@ func noteUses(ip *instancePlan, parts []value.ComputedPart) {
 		if !part.Of.Past {
 			ip.planner.computed.Add(part.Of, computed.Use{
 				User: ip.Obj.String(), Instance: ip.Obj.Instance, Path: part.Path,
-				Withheld: ip.Withheld.Names.Matches(part.Path), Ignored: ip.Withheld.Ignores(part.Path),
+				Withheld: ip.Withheld.Names.Matches(part.Path), Ignored: withheld.Ignores(&ip.Withheld, part.Path),
 			})
 		}
 	}
@@ -101,7 +101,7 @@ func checkUnavailable(ip *instancePlan, planned cty.Value) bool {
 			continue
 		}
 		why := ""
-		switch ignored := ip.Withheld.Ignores(part.Path); {
+		switch ignored := withheld.Ignores(&ip.Withheld, part.Path); {
 		case ignored && update && planned.RawEquals(ip.prior.Value), !ignored && ip.Withheld.Names.Matches(part.Path):
 			continue
 		case ignored && update:

@@ -40,7 +40,7 @@ func sameAdopted(t *future.Task, op *objectOp, o *eval.Opened, in *eval.Instance
 // that the apply takes out of the state. of are the parts of the configuration made of computed values.
 func remade(ip *instancePlan, of []value.ComputedPart) (out []plan.Withheld) {
 	for _, w := range ip.stored.Withheld {
-		if !w.Computed && !ip.Withheld.Ignores(w.Path) && slices.ContainsFunc(of, func(part value.ComputedPart) bool {
+		if !w.Computed && !withheld.Ignores(&ip.Withheld, w.Path) && slices.ContainsFunc(of, func(part value.ComputedPart) bool {
 			return ip.planner.computed.TakenOut(part.Of) && (part.Path.HasPrefix(w.Path) || w.Path.HasPrefix(part.Path))
 		}) {
 			out = append(out, plan.Withheld{Path: w.Path, Status: plan.WithheldVersion})

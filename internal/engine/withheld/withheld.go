@@ -55,7 +55,7 @@ type Attributes struct {
 }
 
 // Ignores reports whether changes of an ephemeral attribute are ignored.
-func (a *Attributes) Ignores(path cty.Path) bool {
+func Ignores(a *Attributes, path cty.Path) bool {
 	return a.Ignored != nil && a.Names.Matches(path) && a.Ignored(path)
 }
 
