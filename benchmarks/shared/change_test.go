@@ -101,8 +101,8 @@ func (c *changing) scoped(name string, changes int) (rows int) {
 }
 
 // TestChange plans no change of a state, and a change of an object with 20 dependents: with that scope, and
-// in full. A plan without changes reads no rows, and one with a change a number that the size of the state does
-// not change.
+// in full. A plan without changes reads no rows, and one with a change a number that the size of the state
+// does not change.
 func TestChange(t *testing.T) {
 	for _, joined := range []bool{false, true} {
 		t.Run(fmt.Sprintf("joined=%v", joined), func(t *testing.T) {

@@ -8,6 +8,6 @@
 // without the leak guard, which could hide that a wall before it has a hole.
 //
 // It has tests only, for Unix. They may import the test provider, its transcript, the servers of
-// tests/internal and internal/testing/postgres, and packages program, filetest and secretscan. They must not know
-// any other package of this module: they look from outside.
+// tests/internal and internal/testing/postgres, and packages program, filetest and secretscan. They must not
+// know any other package of this module: they look from outside.
 package canary

@@ -166,7 +166,7 @@ func (m *manager) claimIn(t *tx, c *claim, scope *state.Scope, text string, wait
 	found, err := t.conflicts(c, own.ticket, keysOf(wanted), conflictsShown)
 	if err == nil && len(found) > 0 {
 		if wait {
-			err = t.enter(c, own, "waiting", waitingLease, text, keysOf(wanted), nil)
+			err = t.enter(c, own, "waiting", waitingLease, text, keysOf(wanted), nil, nil)
 		} else if own.status == "waiting" {
 			_, err = t.exec(`DELETE FROM mayfly.runs WHERE id = $1 AND state = 'waiting'`, c.run)
 		}
@@ -176,7 +176,7 @@ func (m *manager) claimIn(t *tx, c *claim, scope *state.Scope, text string, wait
 		wanted, err = t.withOptional(c, own.ticket, wanted, scope.Optional)
 	}
 	if err == nil {
-		err = t.enter(c, own, "claimed", m.store.opt.Lease, text, keysOf(wanted), unitsOf(scope))
+		err = t.enter(c, own, "claimed", m.store.opt.Lease, text, keysOf(wanted), unitsOf(scope), valuesOf(scope))
 	}
 	if err == nil {
 		err = unhash(t, c, wanted)
@@ -204,8 +204,9 @@ func (c *claim) readKeys(t *tx) error {
 // waitingLease is how long a run that waits for claims keeps its place without asking again.
 const waitingLease = 15 * time.Second
 
-// enter notes the run with its claims, in place of those for which it has waited, and marks units.
-func (t *tx) enter(c *claim, own standing, status string, lease time.Duration, text string, keys claimKeys, units []string) error {
+// enter notes the run with its claims, in place of those for which it has waited, and marks units; unrecorded
+// are marked if they have no records.
+func (t *tx) enter(c *claim, own standing, status string, lease time.Duration, text string, keys claimKeys, units, unrecorded []string) error {
 	if own.status != "" {
 		if _, err := t.exec(`DELETE FROM mayfly.claims WHERE run = $1`, c.run); err != nil {
 			return err
@@ -215,8 +216,9 @@ func (t *tx) enter(c *claim, own standing, status string, lease time.Duration, t
 		ON CONFLICT (id) DO UPDATE SET state = excluded.state, lease_until = excluded.lease_until),`
 	args := []any{c.workspace, c.run, pq.StringArray(keys.keys), pq.StringArray(keys.modes), status, text, lease.Microseconds()}
 	if len(units) > 0 {
-		statement += ` marked AS (INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT $1, u, 'object', $2 FROM unnest($8::text[]) u ON CONFLICT DO NOTHING),`
-		args = append(args, pq.StringArray(units))
+		statement += ` marked AS (INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT $1, u, 'object', $2 FROM unnest($8::text[]) u
+			UNION SELECT $1, v, 'object', $2 FROM unnest($9::text[]) v WHERE NOT EXISTS (SELECT 1 FROM mayfly.units o WHERE o.workspace = $1 AND o.unit = v) ON CONFLICT DO NOTHING),`
+		args = append(args, pq.StringArray(units), pq.StringArray(unrecorded))
 	}
 	_, err := t.exec(statement+` wanted AS (SELECT * FROM unnest($3::text[], $4::text[]) k(key, mode))
 		INSERT INTO mayfly.claims (workspace, key, run, mode) SELECT $1, key, $2, mode::"char" FROM wanted`, args...)

@@ -122,6 +122,23 @@ func unitsOf(scope *state.Scope) (units []string) {
 	return units
 }
 
+// valuesOf returns the keys of the unread values of the modules around all instances that a run is about to
+// change. A run may make such a module, and only one with the scope of a change records the values.
+func valuesOf(scope *state.Scope) (units []string) {
+	seen := map[addr.ModuleInstance]bool{}
+	for s, mode := range scope.Claims {
+		if s.Kind != state.OneInstance || mode != state.Exclusive {
+			continue
+		}
+		a, err := addr.ParseInstance(s.Addr)
+		for m := a.Module; err == nil && !m.IsRoot() && !seen[m]; m, _, _ = m.Parent() {
+			seen[m] = true
+			units = append(units, state.Unit{Kind: state.ValuesUnit, Addr: m.String()}.Key())
+		}
+	}
+	return units
+}
+
 // Settle implements state.Settler.
 func (j *journal) Settle(instances ...addr.Instance) {
 	j.mu.Lock()
