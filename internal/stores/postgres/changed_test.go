@@ -106,8 +106,9 @@ func TestRecordsInModules(t *testing.T) {
 	r.begin()
 	r.end()
 	hashes[2].Blocks[1].Hash = hash
-	if got := due(t, opt, hashes); got != "differs: module.a.module.b.resource.test_thing.c\n"+in.String()+" object" {
-		t.Errorf("got due\n%s\nwant the block that another configuration changes, and the object", got)
+	want := strings.Join([]string{"differs: module.a.module.b.resource.test_thing.c", in.String() + " object", `values module.a["x y"] object (void)`, `values module.a["x y"].module.b object (void)`}, "\n")
+	if got := due(t, opt, hashes); got != want {
+		t.Errorf("got due\n%s\nwant\n%s", got, want)
 	}
 }
 

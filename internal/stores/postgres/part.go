@@ -45,7 +45,7 @@ func (m *manager) ReadMore(ctx context.Context, part state.Part, keep func(addr.
 	defer m.mu.Unlock()
 	var found *state.State
 	err := m.store.again(ctx, reading, func(t *tx) error {
-		workspace, f, err := t.document(m.name)
+		workspace, f, err := head(t, m.name)
 		if err != nil || f == nil {
 			found = state.New()
 			return err
