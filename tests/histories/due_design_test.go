@@ -182,6 +182,11 @@ func (d *design) looks() bool {
 	return false
 }
 
+// ordered reports whether a piece has depends_on.
+func (d *design) ordered() bool {
+	return slices.ContainsFunc(d.pieces, func(p piece) bool { return !p.gone && p.after >= 0 })
+}
+
 // readsState reports whether the number of instances of the piece with a name depends on objects.
 func (d *design) readsState(name string) bool {
 	var i int

@@ -60,7 +60,11 @@ func (d *dues) unrecorded(branch *design) (wrong []string) {
 			}
 		}
 	}
-	maps.DeleteFunc(units, func(_ state.Unit, f state.Finding) bool { return slices.Contains(found.Blocks, f.Block) })
+	maps.DeleteFunc(units, func(u state.Unit, f state.Finding) bool {
+		// depends_on has a part in the reads of outputs and locals, and none in their values.
+		ordered := branch.ordered() && (u.Kind == state.OutputUnit || u.Kind == state.ValuesUnit)
+		return ordered || slices.Contains(found.Blocks, f.Block)
+	})
 	records, err := m.Records(context.Background(), state.RecordQuery{Units: slices.Collect(maps.Keys(units))})
 	if err != nil {
 		d.t.Fatal(err)

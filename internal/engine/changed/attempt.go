@@ -191,6 +191,9 @@ func (w *Work) addUnit(u state.Unit, rec *state.Record) {
 			w.GiveUp(err != nil, unreadable(u))
 		}
 		w.addLate(in.Module(), "values", in)
+		if rec == nil && !in.IsRoot() { // a run of another scope may have made it, with records of its objects alone
+			w.attempt.fresh[in] = true
+		}
 	}
 }
 
