@@ -4,12 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	mathrand "math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-	mathrand "math/rand/v2"
 
 	"github.com/lib/pq"
 
