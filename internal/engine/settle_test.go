@@ -193,6 +193,7 @@ module.m["z"].sim_thing.y is gone
 sim_thing.two[7] is gone
 output gone is gone
 output o is gone
+repetition module.m["a"].sim_thing.x, sim_thing.base
 repetition module.m["z"].sim_thing.x is gone
 repetition module.none is gone
 repetition sim_thing.none is gone

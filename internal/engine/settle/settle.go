@@ -206,8 +206,8 @@ func (f *finder) whole(m *eval.Module) {
 // evaluated adds the units that had work, if not everything was planned.
 func (f *finder) evaluated() {
 	for _, in := range f.work.Fresh() {
-		if m := f.run.Module(in); m != nil {
-			f.whole(m)
+		if f.exists(in) { // only the values of a module that is gone may be due
+			f.whole(f.run.Module(in))
 		}
 	}
 	for _, path := range f.work.Late() {
