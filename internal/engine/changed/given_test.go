@@ -50,3 +50,15 @@ func TestGiven(t *testing.T) {
 		t.Error("a plan of another scope: got a hash, want none")
 	}
 }
+
+// TestGivenOfWork has the hash of each instance that is due, or that a changed block has.
+func TestGivenOfWork(t *testing.T) {
+	for name, l := range map[string]ledger{"due": {due: []string{"t.b"}}, "of a changed block": {blocks: []string{"resource.t.b"}}} {
+		l.records = settled
+		p := newPlanning(t, &l, root, inner)
+		p.plan()
+		if got, is := p.w.Given(instance(t, "t.b")); !is || got.Hash != (state.Hash{9}) {
+			t.Errorf("%s: got %v, %v, want the hash of the record", name, got, is)
+		}
+	}
+}

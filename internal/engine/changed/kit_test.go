@@ -89,7 +89,7 @@ func (p *planning) records(_ context.Context, q state.RecordQuery) (out []state.
 }
 
 func record(words []string) state.Record {
-	return state.Record{Unit: state.ParseUnit(words[0]), Block: state.ParseBlock(words[1]), Reads: words[2:]}
+	return state.Record{Unit: state.ParseUnit(words[0]), Block: state.ParseBlock(words[1]), Reads: words[2:], Given: state.Hash{9}}
 }
 
 // fetch reads all objects that are kept, whatever is asked for.

@@ -139,3 +139,10 @@ func closed() <-chan struct{} {
 	close(c)
 	return c
 }
+
+// TestNoKey has no key where the hashes are not known.
+func TestNoKey(t *testing.T) {
+	if got := (*hashes.Set)(nil).Key(); got != nil {
+		t.Errorf("got the key %x, want none", got)
+	}
+}

@@ -19,6 +19,7 @@ type recording struct {
 	state.Run
 	objects  map[addr.Object]*state.Object
 	recorded []state.Settlement
+	reads    []state.Reads
 }
 
 func (r *recording) Object(o addr.Object) (*state.Object, addr.ProviderConfig) {
@@ -26,6 +27,22 @@ func (r *recording) Object(o addr.Object) (*state.Object, addr.ProviderConfig) {
 }
 
 func (r *recording) Record(s state.Settlement) { r.recorded = append(r.recorded, s) }
+
+func (r *recording) NoteReads(reads state.Reads) { r.reads = append(r.reads, reads) }
+
+// TestReadsAreNoted has the run note the reads of a plan, if it has made any.
+func TestReadsAreNoted(t *testing.T) {
+	run := &recording{}
+	Applied{Plan: &plan.Plan{}, Run: run}.Record()
+	if len(run.reads) > 0 {
+		t.Errorf("got the reads %+v of a plan without any, want none", run.reads)
+	}
+	Applied{Plan: &plan.Plan{Reads: &state.Reads{All: true}}, Run: run}.Record()
+	if len(run.reads) != 1 || !run.reads[0].All {
+		t.Errorf("got the reads %+v, want those of the plan", run.reads)
+	}
+	Applied{Plan: &plan.Plan{Reads: &state.Reads{All: true}}}.Record() // a run that notes nothing
+}
 
 func named(name string) addr.Instance {
 	return addr.AbsResource{Resource: addr.Resource{Mode: addr.Managed, Type: "t", Name: name}}.Instance(addr.NoKey)

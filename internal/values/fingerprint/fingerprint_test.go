@@ -3,6 +3,7 @@ package fingerprint_test
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"io"
 	"runtime"
@@ -198,5 +199,15 @@ func benchmark(b *testing.B, value func(int) int) {
 			})
 		}
 		all.Wait()
+	}
+}
+
+// TestSaltOf makes the salt of a key, which no other use of the key gives. With another one, every block that
+// reads a sensitive value would have another hash.
+func TestSaltOf(t *testing.T) {
+	const want = "fb51e1dc97d95454d1c5b6aa4f763882568ec40d2cf4f48d2bf764bffe8609bc"
+	got := fingerprint.SaltOf([]byte("key"))
+	if text := hex.EncodeToString(got.Bytes); text != want || got.Scheme != fingerprint.Scheme {
+		t.Errorf("got the salt %s of the scheme %s, want %s", text, got.Scheme, want)
 	}
 }

@@ -57,3 +57,23 @@ func TestDerived(t *testing.T) {
 		t.Error("a value without computed parts was changed")
 	}
 }
+
+// TestIsUnmade tells parts that are made of values which do not exist yet from all others.
+func TestIsUnmade(t *testing.T) {
+	in := cty.ObjectVal(map[string]cty.Value{"known": cty.StringVal("x"), "unknown": cty.UnknownVal(cty.String)})
+	for _, c := range []struct {
+		at   string
+		of   Computed
+		want bool
+	}{
+		{"unknown", Computed{By: "a"}, true},
+		{"unknown", token, false},
+		{"unknown", Computed{By: "a", Past: true}, false},
+		{"known", Computed{By: "a"}, false},
+		{"missing", Computed{By: "a"}, false},
+	} {
+		if got := (ComputedPart{cty.GetAttrPath(c.at), c.of}).IsUnmade(in); got != c.want {
+			t.Errorf("%s of %+v: got %v, want %v", c.at, c.of, got, c.want)
+		}
+	}
+}
