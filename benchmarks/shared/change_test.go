@@ -76,7 +76,7 @@ func (c *changing) run(name string, args ...string) string {
 }
 
 // extent is the line about a plan with the scope of a change.
-var extent = regexp.MustCompile(`Scope: (.*)\.`)
+var extent = regexp.MustCompile(`Scope: ([^.]*)\.`)
 
 // scoped makes a plan with the scope of a change, which must have so many changes, and returns the number of
 // rows that it has read.
@@ -89,7 +89,7 @@ func (c *changing) scoped(name string, changes int) (rows int) {
 	if want := fmt.Sprintf("0 to add, %d to change, 0 to destroy", changes); changes > 0 && !strings.Contains(out, want) {
 		c.Fatalf("%s: got\n%s\nwant %s", name, out, want)
 	}
-	read := regexp.MustCompile(`(\d+) rows read`).FindStringSubmatch(out)
+	read := regexp.MustCompile(`(\d+) rows\s+read`).FindStringSubmatch(out)
 	if read == nil {
 		c.Fatalf("%s: got\n%s\nwant the number of rows", name, out)
 	}
