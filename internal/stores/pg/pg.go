@@ -212,6 +212,7 @@ func classify(err error) error {
 	if err == nil {
 		return nil
 	}
+	err = connect.Named(err)
 	if pe, ok := errors.AsType[*pq.Error](err); ok {
 		if connect.Passes(string(pe.Code)) {
 			return &remote.Passing{Err: err}

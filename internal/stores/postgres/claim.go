@@ -179,6 +179,9 @@ func (m *manager) claimIn(t *tx, c *claim, scope *state.Scope, text string, wait
 		err = t.enter(c, own, "claimed", m.store.opt.Lease, text, keysOf(wanted), unitsOf(scope), valuesOf(scope))
 	}
 	if err == nil {
+		err = fits(t, c, unitsOf(scope))
+	}
+	if err == nil {
 		err = unhash(t, c, wanted)
 	}
 	c.keys = map[string]struct{}{}

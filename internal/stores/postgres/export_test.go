@@ -56,3 +56,6 @@ func Transact(ctx context.Context, s *Store, f func(exec func(string, ...any) er
 		})
 	})
 }
+
+// MostConnections returns how many connections a store makes at most.
+func MostConnections(s *Store) int { return s.pool.Stats().MaxOpenConnections }

@@ -199,3 +199,27 @@ func (t *tx) sealLate(workspace int64) error {
 	}
 	return err
 }
+
+// longUnit is more bytes than an address has that fits into all indexes however little it can be compressed.
+const longUnit = 2500
+
+// fits fails if the result of a run on one of some units might not fit into an index of the server. Late
+// results and replaced versions have the longest rows there, and an operation must not come to nothing
+// because of them after its provider has carried it out. How much the server can compress an address is not
+// known here, so a row is written and removed.
+func fits(t *tx, c *claim, units []string) error {
+	var long []string
+	for _, u := range units {
+		if len(u) > longUnit {
+			long = append(long, u)
+		}
+	}
+	if len(long) == 0 {
+		return nil
+	}
+	_, err := t.exec(`INSERT INTO mayfly.late (run, batch, workspace, address, deposed, sealed) SELECT $1, 0, $2, u, '00000000', false FROM unnest($3::text[]) u`, c.run, c.workspace, pq.StringArray(long))
+	if err == nil {
+		_, err = t.exec(`DELETE FROM mayfly.late WHERE run = $1 AND batch = 0`, c.run)
+	}
+	return err
+}

@@ -95,7 +95,8 @@ func TestAdviceOnErrors(t *testing.T) {
 		{&pq.Error{Code: "0A000", Routine: "check_XactReadOnly"}, "primary server"},
 		{&pq.Error{Code: "0A000"}, ""},
 		{&pq.Error{Code: "22P05"}, "UTF8"},
-		{&pq.Error{Code: "53300"}, "two connections"},
+		{&pq.Error{Code: "53300"}, "at most 4 connections"},
+		{&pq.Error{Code: "08P01", Message: "query_wait_timeout"}, "default_pool_size"},
 		{&pq.Error{Code: "54000", Message: "index row size 2712 exceeds btree version 4 maximum 2704"}, "shorter key"},
 		{&pq.Error{Code: "54000", Message: "stack depth limit exceeded"}, ""},
 		{&pq.Error{Code: "57014", Message: "canceling statement due to statement timeout"}, "statement_timeout"},
@@ -103,7 +104,7 @@ func TestAdviceOnErrors(t *testing.T) {
 		{&pq.Error{Code: "42501"}, "grant the right"},
 	} {
 		got := postgres.Explain("mayfly", row.err)
-		if !errors.Is(got, row.err) || !strings.Contains(got.Error(), row.want) || row.want == "" && got != error(row.err) {
+		if !errors.Is(got, row.err) || !strings.Contains(got.Error(), row.want) || row.want == "" && got.Error() != "PostgreSQL: "+strings.TrimPrefix(row.err.Error(), "pq: ") {
 			t.Errorf("got %q, want %q in it", got, row.want)
 		}
 	}

@@ -13,11 +13,21 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/mayfly-iac/mayfly/internal/base/bug"
 )
 
 // errSessions says that two statements of one session reach different sessions of the server.
 var errSessions = errors.New("the pooler before the database gives the transactions of one session to different sessions of the server, as pgbouncer does with pool_mode = transaction. " +
 	"The backend needs a pooler that keeps sessions: set pool_mode = session, or name the server itself in the argument \"conn_str\" or the variable PG_CONN_STR")
+
+// errSecond says that a pooler gives a run no second session while it uses one.
+var errSecond = errors.New("the pooler or proxy before the database has given no second connection in time, and behind one a run needs two. " +
+	"Allow more there, as default_pool_size does in pgbouncer, let other runs end, or name the server itself in the argument \"conn_str\" or the variable PG_CONN_STR")
+
+// secondPatience is how many times as long as the server waits for a client a run waits for its second
+// connection: where a pooler has only one, it would wait until the pooler gives up.
+const secondPatience = 3
 
 // ends makes connections, and notes the addresses that they have on this side.
 type ends struct {
@@ -57,6 +67,36 @@ func (e *ends) has(address string) bool {
 	return is
 }
 
+// besides reads, while a second connection has a transaction, the process and the setting of the session that
+// the first one has. A request that a pooler lets wait cannot be interrupted: it is left to itself.
+func (s *Store) besides(ctx context.Context, db *sql.DB, first *sql.Conn) (process int, setting string, err error) {
+	type answer struct {
+		process int
+		setting string
+		err     error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		var a answer
+		if failed := bug.Call(func() {
+			a.err = within(ctx, db, `BEGIN READ ONLY; SELECT 1`, func(*sql.Conn) error {
+				return first.QueryRowContext(ctx, `SELECT pg_backend_pid(), COALESCE(current_setting('mayfly.session', true), '')`).Scan(&a.process, &a.setting)
+			})
+		}); failed != nil {
+			a.err = failed
+		}
+		answered <- a
+	}()
+	select {
+	case a := <-answered:
+		return a.process, a.setting, a.err
+	case <-time.After(secondPatience * s.idle):
+		return 0, "", errSecond
+	case <-ctx.Done():
+		return 0, "", context.Cause(ctx)
+	}
+}
+
 // checkSessions fails if a pooler does not keep sessions. It asks once, before anything is changed. Where the
 // server sees the very end of the connection that is on this side, nothing is in between. While another
 // transaction is open, a pooler that does not keep sessions has no reason to give the same one again.
@@ -91,12 +131,10 @@ func (s *Store) checkSessions(ctx context.Context) error {
 		if kept = s.ends.has(net.JoinHostPort(host, port)); kept {
 			return nil
 		}
-		return within(ctx, db, `BEGIN READ ONLY; SELECT 1`, func(*sql.Conn) error {
-			var found string
-			err := conn.QueryRowContext(ctx, `SELECT pg_backend_pid(), COALESCE(current_setting('mayfly.session', true), '')`).Scan(&after, &found)
-			kept = before == after && found == id.String()
-			return err
-		})
+		found := ""
+		after, found, err = s.besides(ctx, db, conn)
+		kept = before == after && found == id.String()
+		return err
 	})
 	if err == nil && !kept {
 		err = errSessions

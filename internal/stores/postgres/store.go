@@ -258,6 +258,9 @@ func (s *Store) persist(ctx context.Context, f func() error) error {
 		if s.connected() {
 			most = s.opt.Lease
 		}
+		if exhausted(err) {
+			s.lessen()
+		}
 		failed := err != nil && (passes(err) || claiming(s) && readOnly(err))
 		down := s.noteFailure(began, failed)
 		switch {
@@ -271,6 +274,25 @@ func (s *Store) persist(ctx context.Context, f func() error) error {
 		case <-ctx.Done():
 			return errors.Join(context.Cause(ctx), explain(s.opt.Schema, err))
 		}
+	}
+}
+
+// exhausted reports whether the server or a limit of the user allows no more connections.
+func exhausted(err error) bool {
+	pe, is := errors.AsType[*pq.Error](err)
+	return is && pe.Code == "53300"
+}
+
+// lessen has requests take turns on the connections that there are, if there is one. Each ends with its
+// transaction, and no transaction waits for another request, so one connection is enough.
+func (s *Store) lessen() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pool == nil {
+		return
+	}
+	if open := s.pool.Stats().OpenConnections; open > 0 {
+		s.pool.SetMaxOpenConns(open)
 	}
 }
 
@@ -307,6 +329,7 @@ func claiming(s *Store) bool {
 // explain adds advice to an error of the server or the connection, about tables in a schema. It shows no
 // details, which may quote rows.
 func explain(schema string, err error) error {
+	err = connect.Named(err)
 	pe, ok := errors.AsType[*pq.Error](err)
 	if !ok && passes(err) {
 		return fmt.Errorf("%w. %s", err, connect.HintUnreached)
@@ -319,6 +342,8 @@ func explain(schema string, err error) error {
 		return fmt.Errorf("%w. The server only reads, as a replica does. To change a state, name the primary server in the argument \"conn_str\" or the variable PG_CONN_STR", err)
 	case pe.Code == "54000" && strings.Contains(pe.Message, "index row"):
 		return fmt.Errorf("%w. The server cannot keep an address of more than about 2600 bytes. Give the instance a shorter key in \"for_each\"", err)
+	case strings.Contains(pe.Message, "query_wait_timeout"):
+		return fmt.Errorf("%w. The pooler had no connection free in its time. Let other runs end, or allow more there, as default_pool_size does in pgbouncer", err)
 	case pe.Code == "57014" && strings.Contains(pe.Message, "timeout"):
 		return fmt.Errorf("%w. If that is too short for this state, let an administrator set statement_timeout to another time for this user", err)
 	}
@@ -326,7 +351,7 @@ func explain(schema string, err error) error {
 	case "22P05":
 		return fmt.Errorf("%w. The database cannot hold all characters. Move its states to one with the encoding UTF8", err)
 	case "53300":
-		return fmt.Errorf("%w. A run needs two connections, and has at most %d. Let other runs end, or an administrator allow more", err, connections)
+		return fmt.Errorf("%w. A run has at most %d connections, and goes on with those that it gets. Let other runs end, or an administrator allow more", err, connections)
 	case "42P01", "42703":
 		return fmt.Errorf("%w. The tables in the schema %q are not those that this version of Mayfly makes: a version that was not released may have made them. "+
 			"With that one, take the state of each workspace out (mayfly state pull > FILE). Drop the schema and the one of its views (DROP SCHEMA %s, %s CASCADE). With this version, put each state back (mayfly state push FILE)",

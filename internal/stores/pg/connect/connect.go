@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/lib/pq"
@@ -57,9 +58,41 @@ const places = "the argument \"conn_str\" or the variable PG_CONN_STR"
 // HintUnreached is advice on an error of the network.
 const HintUnreached = "Check that the server runs, and its address in " + places
 
-// Explain adds advice to an error about encryption, the user or the database. It returns other errors as they
-// are.
+// answer is an error of the client or the server, with the product's name in place of the client's.
+type answer struct{ error }
+
+func (a answer) Unwrap() error { return a.error }
+
+// Error replaces the client's name where it begins the text, or a part of it.
+func (a answer) Error() string {
+	text := a.error.Error()
+	if rest, is := strings.CutPrefix(text, clientName); is {
+		text = serverName + rest
+	}
+	return strings.NewReplacer(": "+clientName, ": "+serverName, "\n"+clientName, "\n"+serverName).Replace(text)
+}
+
+// What errors of the client begin with, and what is shown in its place.
+const (
+	clientName = "pq: "
+	serverName = "PostgreSQL: "
+)
+
+// Named returns an error that says PostgreSQL where the client has its own name, which no user knows. It
+// returns other errors as they are.
+func Named(err error) error {
+	if err == nil || !strings.Contains(err.Error(), clientName) {
+		return err
+	}
+	if _, is := err.(answer); is {
+		return err
+	}
+	return answer{err}
+}
+
+// Explain adds advice to an error about encryption, the user or the database, and names the product in it.
 func Explain(err error) error {
+	err = Named(err)
 	if errors.Is(err, pq.ErrSSLNotSupported) {
 		return fmt.Errorf("%w. To do without encryption, add sslmode=disable to %s, or set the variable PGSSLMODE", err, places)
 	}

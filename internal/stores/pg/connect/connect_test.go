@@ -24,8 +24,33 @@ func TestExplain(t *testing.T) {
 		{"the network", other, ""},
 	} {
 		got := Explain(row.err)
-		if !errors.Is(got, row.err) || !strings.Contains(got.Error(), row.want) || row.want == "" && got != row.err {
+		if !errors.Is(got, row.err) || !strings.Contains(got.Error(), row.want) || row.want == "" && strings.Contains(got.Error(), "pq: ") {
 			t.Errorf("%s: got %q, want %q in it", row.name, got, row.want)
 		}
+	}
+}
+
+// TestNamed has the name of the product where the client's begins a part of an error, and leaves other errors
+// as they are.
+func TestNamed(t *testing.T) {
+	other := errors.New("about pq: itself")
+	for _, row := range []struct {
+		err  error
+		want string
+	}{
+		{&pq.Error{Code: "42501", Message: "permission denied"}, "PostgreSQL: permission denied (42501)"},
+		{errors.New("pq: could not connect to any of the hosts:\nconnecting to a:1: pq: no\npq: b"), "PostgreSQL: could not connect to any of the hosts:\nconnecting to a:1: PostgreSQL: no\nPostgreSQL: b"},
+		{other, other.Error()},
+	} {
+		got := Named(row.err)
+		if got.Error() != row.want || !errors.Is(got, row.err) {
+			t.Errorf("Named(%q): got %q, want %q", row.err, got, row.want)
+		}
+		if again := Named(got); again.Error() != row.want {
+			t.Errorf("Named(%q): got %q, want it unchanged", got, again)
+		}
+	}
+	if got := Named(nil); got != nil {
+		t.Errorf("Named(nil): got %v, want nil", got)
 	}
 }
