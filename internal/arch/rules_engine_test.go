@@ -130,7 +130,7 @@ var engineRules = map[string]rule{
 		why: "what has work follows from hashes, records and references: no provider can matter, or how they are stored",
 	},
 	"engine/given": {
-		may: []string{"addr", "base/future", "engine/object", "language/eval", "values/schema", "values/value", "values/fingerprint", "state"}, pure: true, modules: []string{hcl, cty},
+		may: []string{"addr", "base/future", "engine/object", "language/config", "language/eval", "values/schema", "values/value", "values/fingerprint", "state"}, pure: true, modules: []string{hcl, cty},
 		why: "the hash follows from an evaluated configuration: neither what is planned nor who keeps the hash can matter",
 	},
 	"engine/hashes": {

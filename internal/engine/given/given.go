@@ -1,7 +1,7 @@
 // Package given hashes the evaluated configurations of objects, so that a later plan can tell, without the
 // provider, that it would be given the same as before (docs/adr/041).
 //
-// It may import addr, future, object, eval, schema, value, fingerprint and state. It must not know plans, or
+// It may import addr, future, object, config, eval, schema, value, fingerprint and state. It must not know plans, or
 // how a state is stored.
 package given
 
@@ -9,8 +9,8 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
-	"hash"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -20,6 +20,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/base/future"
 	"github.com/mayfly-iac/mayfly/internal/engine/object"
+	"github.com/mayfly-iac/mayfly/internal/language/config"
 	"github.com/mayfly-iac/mayfly/internal/language/eval"
 	"github.com/mayfly-iac/mayfly/internal/values/schema"
 	"github.com/mayfly-iac/mayfly/internal/values/value"
@@ -70,30 +71,21 @@ func (h *Hasher) Of(t *future.Task, in *eval.Instance, op *object.Op, c object.C
 	if !provider.Known() {
 		return state.Hash{}
 	}
-	w := writer{hash: hmac.New(sha256.New, h.key)}
-	w.text("object")
+	var packed []byte // empty for none: the encoding of a value never is
+	if m := meta(); m != cty.NilVal {
+		var err error
+		if packed, err = value.Pack(m, m.Type(), nil); err != nil || !m.IsWhollyKnown() {
+			return state.Hash{}
+		}
+	}
+	var w writer
 	w.text(in.Addr().String())
 	w.bytes(provider[:])
-	w.number(op.Schema.Version)
-	lifecycle := &in.Config().Lifecycle
-	w.flag(lifecycle.IgnoreAll)
-	w.number(int64(len(lifecycle.IgnoreChanges)))
-	for _, ignored := range lifecycle.IgnoreChanges {
-		w.traversal(ignored)
-	}
-	w.number(int64(len(c.Sensitive)))
-	for _, path := range sorted(c.Sensitive) {
-		w.text(schema.PathString(path))
-	}
-	m := meta()
-	w.flag(m != cty.NilVal)
-	if m != cty.NilVal && !w.value(m, m.Type(), nil) {
-		return state.Hash{}
-	}
-	if !h.secret(&w, in.Addr().String(), op.Block(), c.Value, slices.Concat(c.Sensitive, op.Block().SensitivePaths(c.Value))) {
-		return state.Hash{}
-	}
-	return w.sum()
+	w.text(strconv.FormatInt(op.Schema.Version, 10))
+	w.list(ignored(&in.Config().Lifecycle))
+	w.list(names(c.Sensitive))
+	w.bytes(packed)
+	return h.sum(&w, in.Addr().String(), op.Block(), c.Value, c.Sensitive)
 }
 
 // provider returns the hash of the configuration of a provider, and of its version. Ephemeral parts are left
@@ -129,23 +121,27 @@ func (h *Hasher) ofProvider(t *future.Task, po *eval.ProviderObject) state.Hash 
 	if !v.IsWhollyKnown() {
 		return state.Hash{}
 	}
-	w := writer{hash: hmac.New(sha256.New, h.key)}
-	w.text("provider")
+	var w writer
 	w.text(po.Addr.Provider.String())
 	w.text(version)
-	w.number(int64(len(ephemeral)))
-	for _, path := range sorted(ephemeral) {
-		w.text(schema.PathString(path))
-	}
-	if !h.secret(&w, "provider "+po.Addr.Provider.String(), po.Block(), v, slices.Concat(sensitive, po.Block().SensitivePaths(v))) {
-		return state.Hash{}
-	}
-	return w.sum()
+	w.list(names(ephemeral))
+	return h.sum(&w, "provider "+po.Addr.Provider.String(), po.Block(), v, sensitive)
 }
 
-// secret writes a value whose parts at some paths are sensitive: they enter through slow hashes. It returns
+// sum returns the hash of what was written and of a value; zero if there is none. Parts of the value at some
+// paths are sensitive, besides those that its schema says.
+func (h *Hasher) sum(w *writer, of string, b *schema.Block, v cty.Value, paths []cty.Path) state.Hash {
+	if !h.value(w, of, b, v, slices.Concat(paths, b.SensitivePaths(v))) {
+		return state.Hash{}
+	}
+	mac := hmac.New(sha256.New, h.key)
+	mac.Write(*w)
+	return state.Hash(mac.Sum(nil))
+}
+
+// value writes a value whose parts at some paths are sensitive: they enter through slow hashes. It returns
 // false if that can't be done.
-func (h *Hasher) secret(w *writer, of string, b *schema.Block, v cty.Value, paths []cty.Path) bool {
+func (h *Hasher) value(w *writer, of string, b *schema.Block, v cty.Value, paths []cty.Path) bool {
 	var done []cty.Path
 	for _, path := range sorted(paths) {
 		if slices.ContainsFunc(done, path.HasPrefix) {
@@ -156,15 +152,15 @@ func (h *Hasher) secret(w *writer, of string, b *schema.Block, v cty.Value, path
 			continue
 		}
 		done = append(done, path)
-		name := schema.PathString(path)
-		sum, ok := h.secrets.sum(part, "given "+of+" "+name)
+		sum, ok := h.secrets.sum(part, "given "+of+" "+schema.PathString(path))
 		if !ok {
 			return false
 		}
-		w.text(name)
 		w.bytes(sum)
 	}
-	return w.value(b.NullAt(v, done), b.Type(), b)
+	packed, err := value.Pack(b.NullAt(v, done), b.Type(), b)
+	w.bytes(packed)
+	return err == nil
 }
 
 // sorted returns paths in an order that does not depend on how they were found, outer ones first.
@@ -172,47 +168,50 @@ func sorted(paths []cty.Path) []cty.Path {
 	return slices.SortedStableFunc(slices.Values(paths), func(a, b cty.Path) int { return strings.Compare(schema.PathString(a), schema.PathString(b)) })
 }
 
-// writer hashes parts, each with a length or of a fixed size, so that no two sequences of parts look alike.
-type writer struct{ hash hash.Hash }
-
-func (w *writer) number(n int64) {
-	_, _ = w.hash.Write(binary.BigEndian.AppendUint64(nil, uint64(n)))
+// names returns the texts of paths in order.
+func names(paths []cty.Path) (out []string) {
+	for _, path := range sorted(paths) {
+		out = append(out, schema.PathString(path))
+	}
+	return out
 }
 
+// ignored returns texts for the attributes whose changes are ignored. The steps of each follow an empty text.
+func ignored(l *config.Lifecycle) (out []string) {
+	if l.IgnoreAll {
+		out = append(out, "all")
+	}
+	for _, t := range l.IgnoreChanges {
+		out = append(out, "")
+		for _, step := range t {
+			switch step := step.(type) {
+			case hcl.TraverseRoot:
+				out = append(out, "."+step.Name)
+			case hcl.TraverseAttr:
+				out = append(out, "."+step.Name)
+			case hcl.TraverseIndex:
+				out = append(out, "["+step.Key.GoString())
+			}
+		}
+	}
+	return out
+}
+
+// writer is a text to be hashed. Each part has its length, so that no two sequences of parts look alike.
+type writer []byte
+
 func (w *writer) bytes(b []byte) {
-	w.number(int64(len(b)))
-	_, _ = w.hash.Write(b)
+	*w = binary.BigEndian.AppendUint64(*w, uint64(len(b)))
+	*w = append(*w, b...)
 }
 
 func (w *writer) text(s string) { w.bytes([]byte(s)) }
 
-func (w *writer) flag(b bool) {
-	n := int64(0)
-	if b {
-		n = 1
+// list writes texts as one part.
+func (w *writer) list(texts []string) {
+	var all writer
+	for _, s := range texts {
+		all.text(s)
 	}
-	w.number(n)
+	w.bytes(all)
 }
-
-func (w *writer) traversal(t hcl.Traversal) {
-	w.number(int64(len(t)))
-	for _, step := range t {
-		switch step := step.(type) {
-		case hcl.TraverseRoot:
-			w.text("." + step.Name)
-		case hcl.TraverseAttr:
-			w.text("." + step.Name)
-		case hcl.TraverseIndex:
-			w.text("[" + step.Key.GoString())
-		}
-	}
-}
-
-// value writes a value of a type, without marks. It returns false if it can't be encoded.
-func (w *writer) value(v cty.Value, ty cty.Type, b *schema.Block) bool {
-	packed, err := value.Pack(v, ty, b)
-	w.bytes(packed)
-	return err == nil
-}
-
-func (w *writer) sum() state.Hash { return state.Hash(w.hash.Sum(nil)) }
