@@ -107,6 +107,15 @@ func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt Pla
 	return work, set, nil
 }
 
+// rowCount is a number of rows that the store has sent.
+type rowCount = atomic.Int64
+
+// counting returns a context in which the rows of the next plan are counted from zero.
+func (o *Operation) counting(ctx context.Context) context.Context {
+	o.rows = &rowCount{}
+	return store.WithRowCount(ctx, o.rows)
+}
+
 // soft returns the context that ends on the first interrupt, ctx if there is none.
 func soft(ctx, first context.Context) context.Context {
 	if first == nil {

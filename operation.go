@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -36,7 +35,7 @@ type Operation struct {
 	purpose *PlanOptions // of the plan that it is for; nil if that is not known
 	saved   *plan.Plan   // to be applied; nil for none, and once it is being applied
 	more    func(*state.State)
-	rows    *atomic.Int64 // that were read for the next plan; nil for none
+	rows    *rowCount // that were read for the next plan; nil for none
 
 	p       *Project
 	name    string
@@ -205,9 +204,7 @@ func (o *Operation) unlock() diag.List {
 
 // read reads the state.
 func (o *Operation) read(ctx context.Context) diag.List {
-	o.rows = &atomic.Int64{}
-	ctx = store.WithRowCount(ctx, o.rows)
-	err := spanned(ctx, "read state", func(ctx context.Context) error {
+	err := spanned(o.counting(ctx), "read state", func(ctx context.Context) error {
 		if from := o.partReader(); from != nil {
 			if read, err := o.readPart(ctx, from); read || err != nil {
 				return err
