@@ -111,7 +111,7 @@ func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt Pla
 type rowCount = atomic.Int64
 
 // counting returns a context in which the rows of the next plan are counted from zero.
-func (o *Operation) counting(ctx context.Context) context.Context {
+func counting(ctx context.Context, o *Operation) context.Context {
 	o.rows = &rowCount{}
 	return store.WithRowCount(ctx, o.rows)
 }

@@ -204,7 +204,7 @@ func (o *Operation) unlock() diag.List {
 
 // read reads the state.
 func (o *Operation) read(ctx context.Context) diag.List {
-	err := spanned(o.counting(ctx), "read state", func(ctx context.Context) error {
+	err := spanned(counting(ctx, o), "read state", func(ctx context.Context) error {
 		if from := o.partReader(); from != nil {
 			if read, err := o.readPart(ctx, from); read || err != nil {
 				return err

@@ -10,8 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// TestExtent counts what a plan has evaluated, and the objects that were read with their whole resources, each
-// once. The rows are those that the store counts.
+// TestExtent counts objects that a plan has evaluated, and those that were read with their whole resources,
+// each once. The rows are those that the store counts.
 func TestExtent(t *testing.T) {
 	l := &ledger{due: []string{"t.b", "t.many[2]"}, records: with([]string{"t.many[2]", "resource.t.many", "t.a"}, []string{"t.user", "resource.t.user", "all t.many"})}
 	p := newPlanning(t, l, root, inner)
