@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -60,6 +61,11 @@ func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt Pla
 		return nil, nil, diags
 	}
 	reader, from := changeReader(o), o.p.opt.State.Store.(store.PartReader)
+	rows := o.rows // of the state as it was read when the operation began
+	if o.rows = nil; rows == nil {
+		rows = &atomic.Int64{}
+	}
+	ctx = store.WithRowCount(ctx, rows)
 	set, diags := o.hashes(ctx, soft(ctx, opt.Soft), cfg, opt.Variables)
 	if diags.HasErrors() {
 		return nil, nil, diags
@@ -77,8 +83,10 @@ func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt Pla
 			}
 		}
 		var first state.Part
-		work, first = changed.New(cfg, set.Components(), changed.Source{Found: found, Unversioned: o.unversioned(cfg), Records: reader.Records, Fetch: func(ctx context.Context, p state.Part, keep func(addr.Instance) bool) (*state.State, error) {
-			return o.readMore(ctx, from, p, keep)
+		work, first = changed.New(cfg, set.Components(), changed.Source{Found: found, Unversioned: o.unversioned(cfg), Rows: rows, Records: func(ctx context.Context, q state.RecordQuery) ([]state.Record, error) {
+			return reader.Records(store.WithRowCount(ctx, rows), q)
+		}, Fetch: func(ctx context.Context, p state.Part, keep func(addr.Instance) bool) (*state.State, error) {
+			return o.readMore(store.WithRowCount(ctx, rows), from, p, keep)
 		}}, asked)
 		work.GiveUp(opt.RequireEphemeral, "all objects are searched for sensitive attributes")
 		if !work.Partial() {
@@ -97,6 +105,15 @@ func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt Pla
 		o.more(o.State())
 	}
 	return work, set, nil
+}
+
+// rowCount is a number of rows that the store has sent.
+type rowCount = atomic.Int64
+
+// counting returns a context in which the rows of the next plan are counted from zero.
+func counting(ctx context.Context, o *Operation) context.Context {
+	o.rows = &rowCount{}
+	return store.WithRowCount(ctx, o.rows)
 }
 
 // soft returns the context that ends on the first interrupt, ctx if there is none.

@@ -35,6 +35,7 @@ type Operation struct {
 	purpose *PlanOptions // of the plan that it is for; nil if that is not known
 	saved   *plan.Plan   // to be applied; nil for none, and once it is being applied
 	more    func(*state.State)
+	rows    *rowCount // that were read for the next plan; nil for none
 
 	p       *Project
 	name    string
@@ -203,7 +204,7 @@ func (o *Operation) unlock() diag.List {
 
 // read reads the state.
 func (o *Operation) read(ctx context.Context) diag.List {
-	err := spanned(ctx, "read state", func(ctx context.Context) error {
+	err := spanned(counting(ctx, o), "read state", func(ctx context.Context) error {
 		if from := o.partReader(); from != nil {
 			if read, err := o.readPart(ctx, from); read || err != nil {
 				return err

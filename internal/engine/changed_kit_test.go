@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/zclconf/go-cty/cty"
@@ -242,7 +243,7 @@ func (l *ledger) answer(_ context.Context, q state.RecordQuery) (out []state.Rec
 func (l *ledger) plan(s *moment, force ...addr.Instance) (*plan.Plan, diag.List, *changed.Work, *shelf) {
 	l.w.t.Helper()
 	whole := &shelf{whole: s.file.State, read: map[addr.Instance]bool{}}
-	work, first := changed.New(s.cfg, s.set.Components(), changed.Source{Found: l.changes(s), Records: l.answer, Fetch: whole.fetch}, changed.Asked{Replace: force})
+	work, first := changed.New(s.cfg, s.set.Components(), changed.Source{Found: l.changes(s), Records: l.answer, Fetch: whole.fetch, Rows: &atomic.Int64{}}, changed.Asked{Replace: force})
 	st, err := whole.fetch(l.w.t.Context(), first, func(addr.Instance) bool { return true })
 	if err != nil {
 		l.w.t.Fatal(err)

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -30,7 +31,7 @@ func settling(t *testing.T, after string, edit func(*ledger, *engine.PlanRequest
 		edit(l, &req)
 	}
 	whole := &shelf{whole: m.file.State, read: map[addr.Instance]bool{}}
-	work, first := changed.New(m.cfg, m.set.Components(), changed.Source{Found: l.changes(m), Records: l.answer, Fetch: whole.fetch}, changed.Asked{})
+	work, first := changed.New(m.cfg, m.set.Components(), changed.Source{Found: l.changes(m), Records: l.answer, Fetch: whole.fetch, Rows: &atomic.Int64{}}, changed.Asked{})
 	if work.Partial() {
 		st, err := whole.fetch(t.Context(), first, func(addr.Instance) bool { return true })
 		if err != nil {

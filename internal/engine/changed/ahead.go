@@ -57,5 +57,6 @@ func (s *session) loadLate() error {
 			})
 		}
 	}
+	s.attempt.wholes.add(maps.Keys(need))
 	return s.load(slices.Collect(maps.Keys(need)))
 }

@@ -27,6 +27,7 @@ type attempt struct {
 	done    []addr.Instance                    // that were planned at the levels before
 	seen    map[addr.AbsResource]bool
 	given   map[addr.Instance]Given
+	wholes  wholes // that were read
 	units
 }
 
@@ -83,7 +84,7 @@ func (w *Work) begin() {
 	w.attempt = attempt{
 		asked: w.attempt.asked, current: -1, due: map[addr.Instance]bool{}, regions: map[blocks.Region]bool{},
 		fresh: places{}, late: map[addr.Module]grouped[string]{}, gone: map[addr.Instance]bool{}, seen: map[addr.AbsResource]bool{},
-		kept: map[addr.Instance]*blocks.Resource{}, given: map[addr.Instance]Given{},
+		kept: map[addr.Instance]*blocks.Resource{}, given: map[addr.Instance]Given{}, wholes: wholes{},
 		units: newUnits(w.src.Found.Due),
 	}
 	for _, b := range w.src.Found.Blocks {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/engine/moves"
@@ -30,6 +31,8 @@ type Source struct {
 	// Unversioned are the addresses of providers of which nothing says whether they have changed. Their
 	// objects are always due.
 	Unversioned []string
+	// Rows counts the rows that the store has sent.
+	Rows *atomic.Int64
 }
 
 // Work is the work of a plan. A nil *Work is the work of a full plan. Its exported methods but Plans, Idle,
@@ -44,7 +47,6 @@ type Work struct {
 	blocks map[blocks.Node][]*node // the same; a resource and its repetition are two
 	uses   func() *uses
 	full   string // why everything is planned; "" if that is not so
-	rows   int    // of records that were read
 	asks   map[addr.Instance]bool
 
 	mu      sync.Mutex
@@ -83,12 +85,7 @@ func (a *Asked) instances(yield func(addr.Instance) bool) {
 // New returns the work of a plan, and the part of the state that is to be read first.
 func New(cfg *blocks.Config, components []blockhash.Component, src Source, asked Asked) (*Work, state.Part) {
 	w := &Work{cfg: cfg, src: src, nodes: map[state.Block]*node{}, blocks: map[blocks.Node][]*node{}, full: unsuited(cfg, src.Found), asks: askedAbout(src.Found.Due, asked)}
-	w.uses, w.rows = sync.OnceValue(func() *uses { return usesOf(cfg) }), len(src.Found.Due)
-	w.src.Records = func(ctx context.Context, q state.RecordQuery) ([]state.Record, error) {
-		out, err := src.Records(ctx, q)
-		w.rows += len(out)
-		return out, err
-	}
+	w.uses = sync.OnceValue(func() *uses { return usesOf(cfg) })
 	for _, c := range components {
 		var all []*node
 		for _, u := range c.Units {
@@ -226,10 +223,8 @@ func (w *Work) Extent(read *state.State) *plan.Extent {
 	case w.full != "":
 		return &plan.Extent{Full: w.full}
 	}
-	out := &plan.Extent{Objects: w.src.Found.Objects, Rows: w.rows, Unversioned: w.src.Unversioned}
-	for range read.AllInstances() {
-		out.Rows++
-	}
+	out := &plan.Extent{Objects: w.src.Found.Objects, Rows: int(w.src.Rows.Load()), Unversioned: w.src.Unversioned}
+	out.Collections, out.Collected = w.attempt.wholes.count(read)
 	for _, a := range w.attempt.done {
 		switch {
 		case a.Resource.Mode.Fleeting():

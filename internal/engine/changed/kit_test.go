@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 
@@ -211,7 +212,7 @@ func newPlanning(t testing.TB, l *ledger, main, module string) *planning {
 		}
 		asked.Refresh = append(asked.Refresh, target)
 	}
-	p.w, p.first = New(cfg, set.Components(), Source{Found: found, Records: p.records, Fetch: p.fetch}, asked)
+	p.w, p.first = New(cfg, set.Components(), Source{Found: found, Records: p.records, Fetch: p.fetch, Rows: &atomic.Int64{}}, asked)
 	p.run = eval.NewRun(cfg, eval.Options{Phase: eval.Planning, Host: host{}, Result: result, WorkDir: "/"})
 	return p
 }

@@ -207,10 +207,13 @@ func (s *session) collect(it *items, resources map[addr.AbsResource]*eval.Resour
 			resources[a.Abs()] = in.Resource
 			need = append(need, state.InstanceSubject(a))
 			if rec != nil {
-				need = append(need, subjects(rec.Reads)...)
+				reads := subjects(rec.Reads)
+				s.attempt.wholes.add(slices.Values(reads))
+				need = append(need, reads...)
 			}
 		}
 	}
+	s.attempt.wholes.add(maps.Keys(asked))
 	return slices.AppendSeq(need, maps.Keys(asked)), nil
 }
 

@@ -280,6 +280,7 @@ func TestScopeOfPlans(t *testing.T) {
 		"no plan of changes": {nil, false, "found the real objects to be", "Scope"},
 		"changes":            {&plan.Extent{Objects: 9, Evaluated: 2, Rows: 5}, false, "Scope: 2 evaluated, of 9 objects in the state; 5 rows read.", "found the real objects to be"},
 		"new objects":        {&plan.Extent{Objects: 9, Evaluated: 2, New: 1, Rows: 5}, false, "Scope: 2 evaluated, of 9 objects in the state, and 1 new; 5 rows read.\n", "found the real objects to be"},
+		"collections":        {&plan.Extent{Objects: 9, Rows: 9, Collections: map[string]int{"t.b": 2, "t.a": 2, "t.c": 1, "t.d": 3}, Collected: 7}, false, "; 9 rows read, 7 of them because a resource is read as a whole: 3 of t.d, 2 of t.a, 2 of t.b, 1 other.", "t.c"},
 		"no version":         {&plan.Extent{Objects: 9, Unversioned: []string{"a/b/c", "a/b/d"}}, false, "Each plan evaluates all objects of a/b/c and of a/b/d: a provider under", "found the real objects to be"},
 		"many objects":       {&plan.Extent{Objects: state.MostCounted, Evaluated: 2, Rows: 5}, false, "of at least 100000 objects", "found the real objects to be"},
 		"everything":         {&plan.Extent{Full: "objects move"}, false, "Scope: everything, because objects move.", "has not asked"},

@@ -1,8 +1,11 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -61,7 +64,31 @@ func ScopeLine(e *plan.Extent) string {
 	if len(e.Unversioned) > 0 {
 		hint = " Each plan evaluates all objects of " + strings.Join(e.Unversioned, " and of ") + ": a provider under development has no version that says whether it has changed."
 	}
-	return fmt.Sprintf("Scope: %d evaluated, of %s%d objects in the state%s; %d rows read.%s", e.Evaluated, more, e.Objects, added, e.Rows, hint)
+	return fmt.Sprintf("Scope: %d evaluated, of %s%d objects in the state%s; %d rows read%s.%s", e.Evaluated, more, e.Objects, added, e.Rows, collections(e), hint)
+}
+
+// namedCollections is how many of the collections that a plan has read are named where there is little room.
+const namedCollections = 3
+
+// collections says how many rows are of resources that are read as a whole, the largest of which it names.
+func collections(e *plan.Extent) string {
+	if len(e.Collections) == 0 {
+		return ""
+	}
+	names := slices.SortedFunc(maps.Keys(e.Collections), func(a, b string) int {
+		return cmp.Or(e.Collections[b]-e.Collections[a], strings.Compare(a, b))
+	})
+	others := len(names) - namedCollections
+	if others > 0 {
+		names = names[:namedCollections]
+	}
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%d of %s", e.Collections[name], name)
+	}
+	if others > 0 {
+		names = append(names, fmt.Sprintf("%d other", others))
+	}
+	return fmt.Sprintf(", %d of them because a resource is read as a whole: %s", e.Collected, strings.Join(names, ", "))
 }
 
 // refreshOnlyEnd writes the text after the changes made outside in refresh-only mode, which plans nothing

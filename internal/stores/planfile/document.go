@@ -65,12 +65,14 @@ type tables struct {
 // extent says how far a plan of changes has gone. It has the type of plan.Extent, with the names of the
 // format.
 type extent struct {
-	Full        string   `json:"full,omitempty"`
-	Objects     int      `json:"objects"`
-	Evaluated   int      `json:"evaluated"`
-	New         int      `json:"new,omitempty"`
-	Rows        int      `json:"rows"`
-	Unversioned []string `json:"unversioned,omitempty"`
+	Full        string         `json:"full,omitempty"`
+	Objects     int            `json:"objects"`
+	Evaluated   int            `json:"evaluated"`
+	New         int            `json:"new,omitempty"`
+	Rows        int            `json:"rows"`
+	Collections map[string]int `json:"collections,omitempty"`
+	Collected   int            `json:"collected,omitempty"`
+	Unversioned []string       `json:"unversioned,omitempty"`
 }
 
 // reads are the objects that the plan has refreshed.

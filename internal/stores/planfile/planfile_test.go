@@ -147,7 +147,7 @@ func fullFile(t testing.TB) *File {
 		Excludes:     []addr.Target{targetAt(t, "data.t.n")},
 		ForceReplace: []addr.Instance{instanceAt(t, "t.n[3]")},
 		Reads:        &state.Reads{At: time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC), Instances: []addr.Instance{{Resource: addr.Resource{Mode: addr.Managed, Type: "t", Name: "a"}, Key: addr.IntKey(1)}}},
-		Extent:       &plan.Extent{Full: "why", Objects: 4, Evaluated: 3, New: 1, Rows: 2, Unversioned: []string{"a/b/c"}},
+		Extent:       &plan.Extent{Full: "why", Objects: 4, Evaluated: 3, New: 1, Rows: 2, Collections: map[string]int{"t.a": 1, "module.m.t.b": 2}, Collected: 3, Unversioned: []string{"a/b/c"}},
 	}
 	return &File{
 		Plan: p, Version: "0.1.0", RootDir: ".",

@@ -11,6 +11,8 @@ import (
 	"io"
 
 	"github.com/lib/pq"
+
+	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 // migrations make the tables: each makes its version of the one before. A version that was released is not
@@ -268,6 +270,7 @@ func (t *tx) one(statement string, args []any, to ...any) (bool, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
+	store.CountRow(t.ctx)
 	return err == nil, err
 }
 
@@ -277,7 +280,7 @@ func (t *tx) rows(f func(scan func(...any) error) error, statement string, args 
 	if err != nil {
 		return err
 	}
-	return scanned(rows, f)
+	return scanned(t.ctx, rows, f)
 }
 
 // stream is rows for many rows. The statement is prepared, so that they come in binary form, in half of the
@@ -292,13 +295,14 @@ func (t *tx) stream(f func(scan func(...any) error) error, statement string, arg
 	if err != nil {
 		return err
 	}
-	return scanned(rows, f)
+	return scanned(t.ctx, rows, f)
 }
 
 // scanned calls f for each row, and closes rows.
-func scanned(rows *sql.Rows, f func(scan func(...any) error) error) (err error) {
+func scanned(ctx context.Context, rows *sql.Rows, f func(scan func(...any) error) error) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
+		store.CountRow(ctx)
 		if err := f(rows.Scan); err != nil {
 			return err
 		}

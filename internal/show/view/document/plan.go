@@ -53,7 +53,9 @@ type Scope struct {
 	New       *int   `json:"new,omitempty"`
 	RowsRead  *int   `json:"rows_read,omitempty"`
 
-	UnversionedProviders []string `json:"unversioned_providers,omitempty"`
+	Collections          map[string]int `json:"collections,omitempty"`
+	InCollections        int            `json:"rows_of_collections,omitempty"`
+	UnversionedProviders []string       `json:"unversioned_providers,omitempty"`
 }
 
 // ScopeOf returns the document of an extent; nil for nil.
@@ -64,7 +66,10 @@ func ScopeOf(e *plan.Extent) *Scope {
 	case !e.Partial():
 		return &Scope{Mode: "all", Reason: e.Full}
 	}
-	return &Scope{Mode: "changed", Evaluated: &e.Evaluated, New: &e.New, Objects: &e.Objects, RowsRead: &e.Rows, UnversionedProviders: e.Unversioned}
+	return &Scope{
+		Mode: "changed", Evaluated: &e.Evaluated, New: &e.New, Objects: &e.Objects, RowsRead: &e.Rows,
+		Collections: e.Collections, InCollections: e.Collected, UnversionedProviders: e.Unversioned,
+	}
 }
 
 // jsonPlanVariable is a variable's value, which has no flag for sensitivity: that is in the configuration.

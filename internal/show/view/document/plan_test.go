@@ -184,6 +184,7 @@ func TestScopeInDocuments(t *testing.T) {
 		"no plan of changes": {nil, prior, 0, `"errored":false`},
 		"everything":         {&plan.Extent{Full: "objects move"}, prior, 0, `"scope":{"mode":"all","reason":"objects move"}`},
 		"changes":            {&plan.Extent{Objects: 9, Evaluated: 0, Rows: 5}, prior, 2, `"scope":{"mode":"changed","evaluated":0,"objects":9,"new":0,"rows_read":5}`},
+		"collections":        {&plan.Extent{Rows: 5, Collections: map[string]int{"t.b": 1, "t.a": 2}, Collected: 3}, nil, 1, `"rows_read":5,"collections":{"t.a":2,"t.b":1},"rows_of_collections":3}`},
 		"nothing read":       {&plan.Extent{}, nil, 1, `"scope":{"mode":"changed"`},
 	} {
 		src, err := Plan(&plan.Plan{Extent: test.extent, Prior: test.prior}, nil, nil, nil, Versions{})
