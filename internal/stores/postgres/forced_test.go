@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/internal/stores/postgres"
@@ -24,6 +25,25 @@ func TestForcedIsStale(t *testing.T) {
 	free(t, opt, planned(t, opt, "dead", []int{0, 1}), 0, "update")
 	isStale(t, early, "test_thing.a[0]")
 	isFresh(t, planned(t, opt, "later", []int{0, 1}))
+}
+
+// TestForcedInHistory frees a run by force that has begun an operation. The version before it stays the one of
+// the run that made it, until the moment at which the other was freed.
+func TestForcedInHistory(t *testing.T) {
+	opt := stock(t, 2)
+	change(t, opt, "alice", 0)
+	between := time.Now()
+	free(t, opt, planned(t, opt, "dead", []int{0}), 0, "update")
+	versions, err := historian(t, opt).Versions(t.Context(), storetest.Address("a", 0).Instance)
+	if err != nil || len(versions) != 3 {
+		t.Fatalf("got the versions %+v and the error %v, want 3", versions, err)
+	}
+	if v := versions[0]; v.By.Who != "dead" || v.From.Before(between) {
+		t.Errorf("got a version by %s of %v, want one by dead after %v", v.By.Who, v.From, between)
+	}
+	if v := versions[1]; v.By.Who != "alice" || v.Next.Who != "dead" || v.Until.Before(between) {
+		t.Errorf("got a version by %s until %v, which %s ended, want one by alice until dead was freed", v.By.Who, v.Until, v.Next.Who)
+	}
 }
 
 // creation returns a run that plans to create the object a[i].

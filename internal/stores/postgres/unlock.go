@@ -31,6 +31,17 @@ func (m *manager) Unfinished(ctx context.Context, id string) ([]state.Unfinished
 	return held.begun, nil
 }
 
+// suspect gives the objects of operations that a freed run has begun a new version, which is the run's. The
+// former version stays in the history with the run that made it.
+const suspect = `WITH freed AS (SELECT DISTINCT p.workspace, p.key, p.run FROM mayfly.operations p JOIN mayfly.runs r ON r.id = p.run
+	WHERE p.run = $1 AND p.ended IS NULL AND r.state = 'forced'),
+marked AS (INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT workspace, key, 'object', run FROM freed ON CONFLICT DO NOTHING),
+replaced AS (INSERT INTO mayfly.past (workspace, address, deposed, version, run, at, sealed, body, shown, next_run, until)
+	SELECT o.workspace, o.address, o.deposed, o.version, o.run, o.at, o.sealed, o.body, o.shown, f.run, statement_timestamp()
+	FROM freed f JOIN mayfly.objects o ON o.workspace = f.workspace AND o.address = f.key)
+UPDATE mayfly.objects o SET version = gen_random_uuid(), run = f.run, at = statement_timestamp() FROM freed f
+WHERE o.workspace = f.workspace AND o.address = f.key`
+
 // ForceUnlock implements store.Recoverer. The next run lists the operations that the run has begun and not
 // ended.
 func (m *manager) ForceUnlock(ctx context.Context, id string) error {
@@ -49,10 +60,7 @@ func (m *manager) ForceUnlock(ctx context.Context, id string) error {
 			_, err = t.exec(`DELETE FROM mayfly.claims c USING mayfly.runs r WHERE r.id = c.run AND r.id = $1 AND r.state = 'forced'`, held.run)
 		}
 		if err == nil { // plans that were made before may have seen the objects as they were before the operations
-			_, err = t.exec(`WITH marked AS (INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT DISTINCT p.workspace, p.key, 'object', p.run
-				FROM mayfly.operations p JOIN mayfly.runs r ON r.id = p.run WHERE p.run = $1 AND p.ended IS NULL AND r.state = 'forced' ON CONFLICT DO NOTHING)
-				UPDATE mayfly.objects o SET version = gen_random_uuid(), run = p.run FROM mayfly.operations p JOIN mayfly.runs r ON r.id = p.run
-				WHERE p.run = $1 AND p.ended IS NULL AND r.state = 'forced' AND o.workspace = p.workspace AND o.address = p.key`, held.run)
+			_, err = t.exec(suspect, held.run)
 		}
 		if err == nil && len(held.begun) > 0 {
 			err = ensureState(t, workspace, held.info.Version)
