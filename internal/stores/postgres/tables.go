@@ -270,7 +270,6 @@ func (t *tx) one(statement string, args []any, to ...any) (bool, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
-	store.CountRow(t.ctx)
 	return err == nil, err
 }
 
