@@ -124,16 +124,12 @@ func soft(ctx, first context.Context) context.Context {
 	return first
 }
 
-// hashes hashes the configuration for a store that keeps hashes. It returns nil if the store has no key for
-// that yet: it makes one when a run claims a part of the state.
+// hashes hashes the configuration for a store that keeps hashes.
 func (o *Operation) hashes(ctx, soft context.Context, cfg *blocks.Config, variables Variables) (*hashes.Set, diag.List) {
 	key, at, err := changeReader(o).HashKey(ctx)
 	o.asked = at
 	if err != nil {
 		return nil, diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
-	}
-	if key == nil {
-		return nil, nil
 	}
 	opt := &o.p.opt
 	set, err := hashes.Of(cfg, hashes.Options{

@@ -10,7 +10,7 @@ type Extent struct {
 	// of these numbers.
 	Objects, Evaluated, New int
 	// Rows is the number of rows that the store has sent for the plan: of objects, of records about them, of
-	// outputs and results of checks, and of marks of what is due.
+	// outputs and results of checks, and of marks of units that are due.
 	Rows int
 	// Collections are the resources that are read as a whole, with all of their instances: as an expression
 	// does that refers to the resource without a key, or to a module with several instances. By their

@@ -1,8 +1,8 @@
 // Package given hashes the evaluated configurations of objects, so that a later plan can tell, without the
 // provider, that it would be given the same as before (docs/adr/041).
 //
-// It may import addr, future, object, config, eval, schema, value, fingerprint and state. It must not know plans, or
-// how a state is stored.
+// It may import addr, future, object, config, eval, schema, value, fingerprint and state. It must not know
+// plans, or how a state is stored.
 package given
 
 import (
@@ -128,7 +128,7 @@ func (h *Hasher) ofProvider(t *future.Task, po *eval.ProviderObject) state.Hash 
 	return h.sum(&w, "provider "+po.Addr.Provider.String(), po.Block(), v, sensitive)
 }
 
-// sum returns the hash of what was written and of a value; zero if there is none. Parts of the value at some
+// sum returns the hash of the parts that were written and of a value; zero if there is none. Parts of the value at some
 // paths are sensitive, besides those that its schema says.
 func (h *Hasher) sum(w *writer, of string, b *schema.Block, v cty.Value, paths []cty.Path) state.Hash {
 	if !h.value(w, of, b, v, slices.Concat(paths, b.SensitivePaths(v))) {

@@ -36,7 +36,7 @@ func (host) CallFunction(*future.Task, eval.FunctionCall) (cty.Value, error) {
 	return cty.DynamicVal, nil
 }
 
-// setting is what the hash of an object is made of.
+// setting has all that the hash of an object is made of.
 type setting struct {
 	text     string // the configuration
 	of       string // the object's name
@@ -265,7 +265,7 @@ func TestProvidersAreHashedOnce(t *testing.T) {
 	}
 }
 
-// TestValue has sensitive parts nowhere in what is hashed. Parts of them count as they do, and those without
+// TestValue has sensitive parts nowhere in the text that is hashed. Parts of them count as they do, and those without
 // a value as if they weren't there.
 func TestValue(t *testing.T) {
 	b := &schema.Block{Attributes: map[string]*schema.Attribute{"name": attribute(cty.String), "pair": attribute(cty.Map(cty.String))}}

@@ -3,6 +3,7 @@
 package postgres
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -237,7 +238,8 @@ func blocksOf(key string) ([]state.Block, error) {
 }
 
 // unhash removes the hashes of the blocks that a run claims a part of, where the run has others, and makes
-// sure that the workspace has a key for hashes. As long as no run has said its hashes, there are none. The
+// sure that the workspace has a key for hashes. A run with hashes that were made with another key counts as
+// one without: no hash is equal to one of those. As long as no run has said its hashes, there are none. The
 // gate is held.
 func unhash(t *tx, c *claim, claims state.Claims) error {
 	h, err := scanHashing(t, `UPDATE mayfly.workspaces SET moment = moment + 1, tracked = CASE WHEN tracked = 0 AND $2 THEN moment + 1 ELSE tracked END WHERE id = $1 RETURNING `+hashingColumns,
@@ -245,14 +247,15 @@ func unhash(t *tx, c *claim, claims state.Claims) error {
 	if err != nil {
 		return err
 	}
-	own := c.hashes
-	c.key = h.key
-	if h.key == nil { // no hash is equal to one with another key
-		if c.key, err = h.makeKey(); err != nil {
+	if c.key = h.key; h.key == nil {
+		if c.key, err = h.makeKey(c.hashedWith); err != nil {
 			return err
 		}
-		own = nil
 	}
+	if trusted := c.hashedWith == nil && h.key != nil; !trusted && !bytes.Equal(c.hashedWith, c.key) {
+		c.hashes, c.unusable = nil, true
+	}
+	own := c.hashes
 	if h.tracked == 0 {
 		return nil
 	}
@@ -368,10 +371,18 @@ func openKey(c store.Cipher, body []byte, sealed bool) ([]byte, error) {
 	return nil, nil
 }
 
-// makeKey makes a key for hashes.
-func (h *hashing) makeKey() ([]byte, error) {
+// newKey returns a random key for hashes.
+func newKey() []byte {
 	key := make([]byte, keyBytes)
 	_, _ = rand.Read(key) // it ends the program rather than fail
+	return key
+}
+
+// makeKey stores a key for hashes, which it makes if it is nil.
+func (h *hashing) makeKey(key []byte) ([]byte, error) {
+	if key == nil {
+		key = newKey()
+	}
 	body, sealed, err := h.t.seal([]byte(hex.EncodeToString(key)))
 	if err == nil {
 		_, err = h.t.exec(`UPDATE mayfly.workspaces SET key = $2, key_sealed = $3 WHERE id = $1`, h.workspace, body, sealed)

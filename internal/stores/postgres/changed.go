@@ -33,17 +33,29 @@ func (p place) readHashing(ctx context.Context, columns string, f func(*hashing)
 }
 
 // HashKey implements store.ChangeReader.
-func (p place) HashKey(ctx context.Context) (key []byte, at time.Time, err error) {
-	err = p.failed("read", p.store.again(ctx, reading, func(t *tx) error {
+func (m *manager) HashKey(ctx context.Context) (key []byte, at time.Time, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	err = m.failed("read", m.store.again(ctx, reading, func(t *tx) error {
 		var body []byte
 		var sealed bool
-		_, err := t.one(`SELECT clock_timestamp(), w.key, COALESCE(w.key_sealed, false) FROM (SELECT) one LEFT JOIN mayfly.workspaces w ON w.name = $1`, []any{p.name}, &at, &body, &sealed)
+		_, err := t.one(`SELECT clock_timestamp(), w.key, COALESCE(w.key_sealed, false) FROM (SELECT) one LEFT JOIN mayfly.workspaces w ON w.name = $1`, []any{m.name}, &at, &body, &sealed)
 		if err == nil {
 			key, err = openKey(t.opt.Cipher, body, sealed)
 		}
 		return err
 	}))
-	return key, at, err
+	if err != nil {
+		return nil, at, err
+	}
+	if key == nil {
+		if key = m.fresh; key == nil {
+			key = newKey()
+		}
+		m.fresh = key
+	}
+	m.hashedWith = key
+	return key, at, nil
 }
 
 // ReadChanged implements store.ChangeReader.

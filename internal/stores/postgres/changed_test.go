@@ -198,8 +198,8 @@ func TestHashKey(t *testing.T) {
 		}
 		return k
 	}
-	if k := key(opt); k != nil {
-		t.Errorf("got the key %x of no state, want none", k)
+	if a, b := key(opt), key(opt); len(a) != 32 || bytes.Equal(a, b) {
+		t.Errorf("got the keys %x and %x of no state, want a new one each", a, b)
 	}
 	clean(t, opt)
 	plain := key(opt)
@@ -209,8 +209,8 @@ func TestHashKey(t *testing.T) {
 	}
 	secret := opt
 	secret.Cipher = lenient{}
-	if k := key(secret); k != nil || due(t, secret, first) != "all" {
-		t.Errorf("got the key %x although it lies in clear, want none", k)
+	if k := key(secret); bytes.Equal(k, plain) || due(t, secret, first) != "all" {
+		t.Errorf("got the key %x although it lies in clear, want a new one", k)
 	}
 	change(t, secret, "b", 0)
 	sealed := key(secret)
@@ -224,12 +224,65 @@ func TestHashKey(t *testing.T) {
 		t.Errorf("got %d keys in clear, want none", n)
 	}
 	execute(t, opt, `UPDATE mayfly.workspaces SET key = 'damaged'`)
-	if k := key(secret); k != nil {
-		t.Errorf("got the key %x of a row that cannot be read, want none", k)
+	if k := key(secret); len(k) != 32 || slices.Equal(k, sealed) {
+		t.Errorf("got the key %x of a row that cannot be read, want a new one", k)
 	}
 	change(t, secret, "c", 0)
 	if k := key(secret); len(k) != 32 || slices.Equal(k, sealed) {
 		t.Errorf("got the key %x, want a new one", k)
+	}
+}
+
+// TestFirstKey has runs of a state without a key hash with new ones. The first run to claim stores its key, and
+// is settled. Hashes of the others were made with keys that are lost, so they leave all due.
+func TestFirstKey(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		opt     postgres.Options
+		asks    bool // the run has made its plan itself, and not read a saved one
+		rival   bool // another run claims before it
+		settled bool
+	}{
+		{name: "the first", asks: true, settled: true},
+		{name: "encrypted", opt: postgres.Options{Cipher: lenient{}}, asks: true, settled: true},
+		{name: "another was first", asks: true, rival: true},
+		{name: "saved"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.opt.ConnString = server.Start(t).URL(0)
+			opt := c.opt
+			chain(t, opt)
+			execute(t, opt, `UPDATE mayfly.workspaces SET key = NULL, key_sealed = false`)
+			moment := momentOf(t, opt)
+			r := planned(t, opt, "full", nil)
+			r.scope.Hashes = first
+			var key []byte
+			if c.asks {
+				var err error
+				if key, _, err = r.Manager.(store.ChangeReader).HashKey(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if again, _, err := r.Manager.(store.ChangeReader).HashKey(t.Context()); err != nil || !bytes.Equal(again, key) {
+					t.Errorf("got the keys %x and %x (%v) of one run, want the same", key, again, err)
+				}
+			}
+			if c.rival {
+				change(t, opt, "rival", 0)
+			}
+			r.begin()
+			r.Run.(state.Recorder).Record(settlement(r.base, moment, first, finding(0), finding(1, 0), finding(2, 1), repetition, outputO))
+			r.end()
+			stored, _, err := reader(t, opt).HashKey(t.Context())
+			if err != nil || bytes.Equal(stored, key) != c.settled {
+				t.Errorf("got the key %x (%v), and the run has %x: want the same: %t", stored, err, key, c.settled)
+			}
+			if got := due(t, opt, first); (got == "") != c.settled {
+				t.Errorf("got due\n%s\nwant nothing: %t", got, c.settled)
+			}
+			if n := count(t, opt, fmt.Sprintf(`SELECT count(*) FROM mayfly.workspaces WHERE position('%x' in encode(key, 'escape')) > 0`, stored)); (n > 0) != (opt.Cipher == nil) {
+				t.Errorf("got %d keys in clear, encrypted: %t", n, opt.Cipher != nil)
+			}
+		})
 	}
 }
 

@@ -36,6 +36,9 @@ type claim struct {
 	hashes    hashIndex // of the configuration of the run; nil if they are not known
 	read      []lateID  // late results, before it claimed
 	key       []byte    // for hashes; nil if it is not known
+
+	hashedWith []byte // the key that hashes was made with; nil if another process has made the plan
+	unusable   bool   // hashes was made with another key than key
 }
 
 // whole reports whether the run has claimed the whole state.
@@ -67,6 +70,7 @@ func (m *manager) take(ctx context.Context, scope *state.Scope, info store.LockI
 		return err
 	}
 	c.alone, c.scope, c.read, c.hashes = alone, scope, m.read, indexOf(scope.Hashes)
+	c.hashedWith, c.unusable = m.hashedWith, false
 	text, err := c.info.Marshal()
 	if err != nil {
 		return err

@@ -27,8 +27,8 @@ func TestForcedIsStale(t *testing.T) {
 	isFresh(t, planned(t, opt, "later", []int{0, 1}))
 }
 
-// TestForcedInHistory frees a run by force that has begun an operation. The version before it stays the one of
-// the run that made it, until the moment at which the other was freed.
+// TestForcedInHistory frees a run by force that has begun an operation. The version before it stays with the
+// run that made it, until the moment at which the other was freed.
 func TestForcedInHistory(t *testing.T) {
 	opt := stock(t, 2)
 	change(t, opt, "alice", 0)

@@ -29,9 +29,9 @@ func (j *journal) Record(s state.Settlement) {
 }
 
 // recordFound records the units that an apply has found right, and the hashes of blocks. The rows of the run
-// are stored by now. If it has lost its claims, the rest stays due.
+// are stored by now. If it has lost its claims, the rest stays due, and all if its hashes can't be compared.
 func recordFound(ctx context.Context, p place, c *claim, s *state.Settlement) error {
-	if s == nil {
+	if s == nil || c.unusable {
 		return nil
 	}
 	x := &found{place: p, c: c, Settlement: s, index: indexOf(s.Hashes), open: map[state.Block]bool{}, stays: map[state.Subject]bool{}}

@@ -33,6 +33,9 @@ type manager struct {
 	part      bool             // known has only a part of the objects
 	recovered *store.Recovered // by the last Read or BeginRun
 	read      []lateID         // by the last Read
+
+	fresh      []byte // a key for hashes that no claim has stored; nil for none
+	hashedWith []byte // the key for hashes that was asked for last; nil for none
 }
 
 var (

@@ -69,7 +69,7 @@ func (e *ends) has(address string) bool {
 
 // besides reads, while a second connection has a transaction, the process and the setting of the session that
 // the first one has. A request that a pooler lets wait cannot be interrupted: it is left to itself.
-func (s *Store) besides(ctx context.Context, db *sql.DB, first *sql.Conn) (process int, setting string, err error) {
+func besides(ctx context.Context, s *Store, db *sql.DB, first *sql.Conn) (process int, setting string, err error) {
 	type answer struct {
 		process int
 		setting string
@@ -132,7 +132,7 @@ func (s *Store) checkSessions(ctx context.Context) error {
 			return nil
 		}
 		found := ""
-		after, found, err = s.besides(ctx, db, conn)
+		after, found, err = besides(ctx, s, db, conn)
 		kept = before == after && found == id.String()
 		return err
 	})

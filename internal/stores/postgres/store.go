@@ -259,7 +259,7 @@ func (s *Store) persist(ctx context.Context, f func() error) error {
 			most = s.opt.Lease
 		}
 		if exhausted(err) {
-			s.lessen()
+			lessen(s)
 		}
 		failed := err != nil && (passes(err) || claiming(s) && readOnly(err))
 		down := s.noteFailure(began, failed)
@@ -285,7 +285,7 @@ func exhausted(err error) bool {
 
 // lessen has requests take turns on the connections that there are, if there is one. Each ends with its
 // transaction, and no transaction waits for another request, so one connection is enough.
-func (s *Store) lessen() {
+func lessen(s *Store) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pool == nil {

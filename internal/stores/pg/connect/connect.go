@@ -72,7 +72,7 @@ func (a answer) Error() string {
 	return strings.NewReplacer(": "+clientName, ": "+serverName, "\n"+clientName, "\n"+serverName).Replace(text)
 }
 
-// What errors of the client begin with, and what is shown in its place.
+// The name that errors of the client begin with, and the one that is shown in its place.
 const (
 	clientName = "pq: "
 	serverName = "PostgreSQL: "
