@@ -128,8 +128,8 @@ func (h *Hasher) ofProvider(t *future.Task, po *eval.ProviderObject) state.Hash 
 	return h.sum(&w, "provider "+po.Addr.Provider.String(), po.Block(), v, sensitive)
 }
 
-// sum returns the hash of the parts that were written and of a value; zero if there is none. Parts of the value at some
-// paths are sensitive, besides those that its schema says.
+// sum returns the hash of the parts that were written and of a value; zero if there is none. Parts of the
+// value at some paths are sensitive, besides those that its schema says.
 func (h *Hasher) sum(w *writer, of string, b *schema.Block, v cty.Value, paths []cty.Path) state.Hash {
 	if !h.value(w, of, b, v, slices.Concat(paths, b.SensitivePaths(v))) {
 		return state.Hash{}

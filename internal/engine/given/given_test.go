@@ -265,8 +265,8 @@ func TestProvidersAreHashedOnce(t *testing.T) {
 	}
 }
 
-// TestValue has sensitive parts nowhere in the text that is hashed. Parts of them count as they do, and those without
-// a value as if they weren't there.
+// TestValue has sensitive parts nowhere in the text that is hashed. Parts of them count as they do, and
+// those without a value as if they weren't there.
 func TestValue(t *testing.T) {
 	b := &schema.Block{Attributes: map[string]*schema.Attribute{"name": attribute(cty.String), "pair": attribute(cty.Map(cty.String))}}
 	of := func(v cty.Value, paths ...cty.Path) (writer, bool) {

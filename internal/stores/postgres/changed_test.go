@@ -233,8 +233,8 @@ func TestHashKey(t *testing.T) {
 	}
 }
 
-// TestFirstKey has runs of a state without a key hash with new ones. The first run to claim stores its key, and
-// is settled. Hashes of the others were made with keys that are lost, so they leave all due.
+// TestFirstKey has runs of a state without a key hash with new ones. The first run to claim stores its key,
+// and is settled. Hashes of the others were made with keys that are lost, so they leave all due.
 func TestFirstKey(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -280,7 +280,7 @@ func TestFirstKey(t *testing.T) {
 				t.Errorf("got due\n%s\nwant nothing: %t", got, c.settled)
 			}
 			if n := count(t, opt, fmt.Sprintf(`SELECT count(*) FROM mayfly.workspaces WHERE position('%x' in encode(key, 'escape')) > 0`, stored)); (n > 0) != (opt.Cipher == nil) {
-				t.Errorf("got %d keys in clear, encrypted: %t", n, opt.Cipher != nil)
+				t.Errorf("got %d keys in clear, want one unless the state is encrypted: %t", n, opt.Cipher != nil)
 			}
 		})
 	}
