@@ -122,7 +122,7 @@ func (s *rowsSite) settles() {
 		step{args: "apply VARS -auto-approve -var trigger=3", prints: "Check block assertion failed"},
 		step{args: "apply VARS -auto-approve -scope=changed -var trigger=2 -json", prints: "apply_complete"},
 	)
-	s.has("units", "kind = 'instance' AND seen IS NOT NULL", "kind = 'output'", "kind = 'check'")
+	s.has("units", "kind = 'instance' AND seen IS NOT NULL", "given IS NOT NULL", "kind = 'output'", "kind = 'check'")
 	s.has("blocks", "true")
 	s.has("results", "NOT passed OR passed")
 	s.has("past", "true")

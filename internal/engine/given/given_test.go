@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -93,6 +94,9 @@ func (s *setting) run(t *testing.T) *eval.Run {
 		attrs := map[string]cty.Value{}
 		for name, ty := range ty.AttributeTypes() {
 			attrs[name] = cty.UnknownVal(ty)
+		}
+		if s.phase == eval.Applying {
+			attrs["made"] = cty.StringVal("made")
 		}
 		return cty.ObjectVal(attrs)
 	}
@@ -312,6 +316,28 @@ func TestWriter(t *testing.T) {
 		write(&w)
 		if same, is := seen[string(w)]; is {
 			t.Errorf("parts %d: got the text of parts %d, want another one", i, same)
+		}
+		seen[string(w)] = i
+	}
+}
+
+// TestIgnored tells apart all lists of attributes.
+func TestIgnored(t *testing.T) {
+	root, attr, index := hcl.TraverseRoot{Name: "x"}, hcl.TraverseAttr{Name: "y"}, hcl.TraverseIndex{Key: cty.StringVal("y")}
+	seen := map[string]int{}
+	for i, l := range []config.Lifecycle{
+		{},
+		{IgnoreAll: true},
+		{IgnoreChanges: []hcl.Traversal{{root}}},
+		{IgnoreChanges: []hcl.Traversal{{attr}}},
+		{IgnoreChanges: []hcl.Traversal{{root, attr}}},
+		{IgnoreChanges: []hcl.Traversal{{root}, {attr}}},
+		{IgnoreChanges: []hcl.Traversal{{root, index}}},
+	} {
+		var w writer
+		w.list(ignored(&l))
+		if same, is := seen[string(w)]; is {
+			t.Errorf("list %d: got the text of list %d, want another one", i, same)
 		}
 		seen[string(w)] = i
 	}
