@@ -124,12 +124,16 @@ func soft(ctx, first context.Context) context.Context {
 	return first
 }
 
-// hashes hashes the configuration for a store that keeps hashes.
+// hashes hashes the configuration for a store that keeps hashes. It returns nil if the store has no key for
+// that.
 func (o *Operation) hashes(ctx, soft context.Context, cfg *blocks.Config, variables Variables) (*hashes.Set, diag.List) {
 	key, at, err := changeReader(o).HashKey(ctx)
 	o.asked = at
 	if err != nil {
 		return nil, diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
+	}
+	if key == nil {
+		return nil, nil
 	}
 	opt := &o.p.opt
 	set, err := hashes.Of(cfg, hashes.Options{

@@ -112,7 +112,8 @@ type OutlineReader interface {
 type ChangeReader interface {
 	// HashKey returns the random key that hashes of blocks and of configurations are made with. If the state
 	// has none, the next claim by this manager stores it, unless another run has stored one: the hashes of
-	// the later run are left out then. at is the time by the clock of the store.
+	// the later run are left out then. Nil says that nothing can be compared by hashes. at is the time by the
+	// clock of the store.
 	HashKey(ctx context.Context) (key []byte, at time.Time, err error)
 	// ReadChanged returns the units that are due for a configuration with these hashes, all at one moment.
 	// Objects are to be read after it. Without hashes, or a state, nothing is Complete.
