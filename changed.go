@@ -63,7 +63,7 @@ func (o *Operation) readChanged(ctx context.Context, cfg *blocks.Config, opt Pla
 	reader, from := changeReader(o), o.p.opt.State.Store.(store.PartReader)
 	rows := o.rows // of the state as it was read when the operation began
 	if o.rows = nil; rows == nil {
-		rows = &atomic.Int64{}
+		rows = &rowCount{}
 	}
 	ctx = store.WithRowCount(ctx, rows)
 	set, diags := o.hashes(ctx, soft(ctx, opt.Soft), cfg, opt.Variables)
