@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -220,6 +221,25 @@ func TestQueryEnds(t *testing.T) {
 	}}, command{soft: soft}, nil)
 	if !r.planDiags.HasErrors() || n != 3 {
 		t.Errorf("got %d results, and then %v, want 3, and then an error", n, r.planDiags)
+	}
+}
+
+// TestQueryEndsWithLists interrupts a query when all results are there, or when the provider ends the list
+// because it was told to stop. Nothing shows which, so it is an error.
+func TestQueryEndsWithLists(t *testing.T) {
+	w := newWorld(t, "")
+	for range 20 { // the end may come before the interrupt is noticed, or after that
+		soft, interrupt := context.WithCancel(t.Context())
+		r := w.query(`list "sim_thing" "l" {
+  config { made_up = 1 }
+}`, &listed{found: func(*event.ListResult) bool {
+			time.Sleep(2 * time.Millisecond) // the provider's end of the list is there by then, mostly
+			interrupt()
+			return true
+		}}, command{soft: soft}, nil)
+		if text := texts(r.planDiags); !r.planDiags.HasErrors() || !strings.Contains(text, "interrupted") {
+			t.Errorf("got %q after an interrupt, want an error that says so", text)
+		}
 	}
 }
 

@@ -163,6 +163,9 @@ func (l *List) list() bool {
 		diags = append(diags, diag.At(b.Config.Range, "List may be incomplete",
 			"There are %d results, as many as a list has by default, so there may be more objects. To list them, set the argument limit.", l.results).AsWarnings()...)
 	}
+	if (l.query.Soft.Err() != nil || l.Ctx.Err() != nil) && !diags.HasErrors() {
+		diags = append(diags, l.interrupted()...)
+	}
 	l.Report(diags)
 	if diags.HasErrors() || l.failed {
 		return false
@@ -170,6 +173,14 @@ func (l *List) list() bool {
 	end := event.ListEnd{List: l.in.Addr(), Results: l.results}
 	l.query.Tell(func(o event.ListObserver) bool { o.ListCompleted(end); return true })
 	return true
+}
+
+// interrupted returns the error about a list that ended after an interrupt, which a provider that was told to
+// stop may do without one.
+func (l *List) interrupted() diag.List {
+	diags := diag.At(l.in.Config().Range, "Operation interrupted", "The query was interrupted, so the results of this list may be incomplete.")
+	diags[0].Extra = context.Canceled
+	return diags
 }
 
 // found takes over a result. It returns false if no more are wanted.
