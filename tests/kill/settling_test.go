@@ -61,7 +61,7 @@ func newSettling(t *testing.T) *settling {
 	s := &settling{site: &site{T: t, cloud: t.TempDir(), home: t.TempDir(), log: filepath.Join(t.TempDir(), "rpc.log"), dir: t.TempDir()}, server: server, proxy: proxy}
 	s.edit()
 	s.must(0, "init")
-	s.apply("1")
+	s.must(0, "apply", "-auto-approve", "-no-color", "-var=v=1") // which records nothing about what is right
 	s.query(stopping)
 	return s
 }
