@@ -55,6 +55,27 @@ func TestOutage(t *testing.T) {
 	})
 }
 
+// TestLongRequest repeats a request that has gone well for longer than the lease when its connection is lost.
+func TestLongRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := postgres.New(postgres.Options{ConnString: "host=127.0.0.1 dbname=d user=u", Lease: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		attempts := 0
+		request := func() error {
+			time.Sleep(2 * time.Minute)
+			if attempts++; attempts == 1 {
+				return driver.ErrBadConn
+			}
+			return nil
+		}
+		if err := postgres.Persist(t.Context(), s, request); err != nil || attempts != 2 {
+			t.Errorf("got %v after %d attempts, want none after 2", err, attempts)
+		}
+	})
+}
+
 // TestReplicaTakesOver repeats a request of a run that has claims while its server only reads, as a replica
 // does that is about to take over. Without claims it is an error at once.
 func TestReplicaTakesOver(t *testing.T) {

@@ -234,15 +234,18 @@ func (s *Store) connected() bool {
 }
 
 // noteFailure notes whether a request that began at some time has failed in a way that may pass. It returns
-// since when that has been so.
+// since when that has been so. Once the server was reached, that is not before the first failure: a request
+// may have gone well for longer than the lease.
 func (s *Store) noteFailure(began time.Time, failed bool) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case !failed:
 		s.down = time.Time{}
-	case s.down.IsZero():
+	case s.down.IsZero() && s.pool == nil:
 		s.down = began
+	case s.down.IsZero():
+		s.down = time.Now()
 	}
 	return s.down
 }

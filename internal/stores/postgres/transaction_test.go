@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/stores/postgres"
 	server "github.com/mayfly-iac/mayfly/internal/testing/postgres"
+	"github.com/mayfly-iac/mayfly/internal/testing/tcpproxy"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
@@ -70,5 +71,27 @@ func TestLostBeforeItBegins(t *testing.T) {
 	}
 	if err := s.CreateWorkspace(t.Context(), "one"); !errors.Is(err, store.ErrWorkspaceExists) {
 		t.Errorf("got %v, want %v", err, store.ErrWorkspaceExists)
+	}
+}
+
+// TestLostWhileItReads has the server end the session when a transaction has read its last row, or its first.
+// It is repeated.
+func TestLostWhileItReads(t *testing.T) {
+	srv := server.Start(t)
+	opt := postgres.Options{ConnString: srv.URL(0)}
+	s := open(t, postgres.Options{ConnString: srv.URL(tcpproxy.Start(t, srv.Port).Port)}) // which passes on the server's last words
+	if _, err := s.Workspaces(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, at := range map[string]int{"first": 1, "last": 100} {
+		n := 0
+		err := postgres.Stream(t.Context(), s, func() {
+			if n++; n == at {
+				execute(t, opt, `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`)
+			}
+		}, `SELECT generate_series(1, 100)`)
+		if err != nil || n <= 100 {
+			t.Errorf("lost at the %s row: got %v after %d rows, want all rows once more", name, err, n)
+		}
 	}
 }

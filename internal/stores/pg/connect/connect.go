@@ -16,7 +16,8 @@ import (
 	"github.com/lib/pq"
 )
 
-// timeout is the longest time to wait for a connection.
+// timeout is how long to wait for a connection if the string doesn't say. A server that was asleep, or that has
+// much to do, takes some seconds.
 const timeout = 10 * time.Second
 
 // Parse reads a connection string: a URL or a list of settings, as libpq reads them. Settings that it lacks
@@ -27,7 +28,9 @@ func Parse(text string) (pq.Config, *pq.Connector, error) {
 	if err != nil {
 		return config, nil, fmt.Errorf("the connection string is not valid: %w", hideText(err))
 	}
-	config.ConnectTimeout = min(max(config.ConnectTimeout, time.Second), timeout)
+	if config.ConnectTimeout <= 0 { // which would be forever
+		config.ConnectTimeout = timeout
+	}
 	config.ApplicationName = cmp.Or(config.ApplicationName, "mayfly")
 	connector, err := pq.NewConnectorConfig(config)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lib/pq"
 )
@@ -52,5 +53,21 @@ func TestNamed(t *testing.T) {
 	}
 	if got := Named(nil); got != nil {
 		t.Errorf("Named(nil): got %v, want nil", got)
+	}
+}
+
+// TestParse has a limited time to connect, which the string may set.
+func TestParse(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"host=a dbname=d":                               10 * time.Second,
+		"postgres://u@a/d":                              10 * time.Second,
+		"host=a connect_timeout=0":                      10 * time.Second,
+		"host=a connect_timeout=2":                      2 * time.Second,
+		"postgres://u@a/d?connect_timeout=30":           30 * time.Second,
+		"host=a,b port=1,2 user=u dbname=d password=p1": 10 * time.Second,
+	} {
+		if config, _, err := Parse(text); err != nil || config.ConnectTimeout != want {
+			t.Errorf("Parse(%q): got a time of %v, %v, want %v", text, config.ConnectTimeout, err, want)
+		}
 	}
 }
