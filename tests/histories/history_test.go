@@ -64,7 +64,7 @@ func newHistory(t *testing.T, s *server.Server, db *sql.DB, seed uint64) (h *his
 	h = &history{t: t, server: s, db: db, workspace: fmt.Sprint("w", seed), lease: lease, shape: newShape(r), w: newWorld(t), freed: map[string]bool{}}
 	h.faults = faults{kill: r.IntN(3) == 0, cut: r.IntN(2) == 0, freeze: r.IntN(4) == 0, restart: r.IntN(25) == 0}
 	if h.faults.restart || !h.faults.kill && !h.faults.freeze {
-		h.lease = 10 * time.Second
+		h.lease = 30 * time.Second // longer than a slow machine takes for a request
 	}
 	number, each := 2+r.IntN(3), 1+r.IntN(3)
 	if r.IntN(2) == 0 {
