@@ -8,7 +8,7 @@ import (
 )
 
 // Historian returns access to the runs on the state of the selected workspace and to former versions of its
-// objects. It fails if the backend keeps none.
+// objects, outputs and checks. It fails if the backend keeps none.
 func (b *Backend) Historian(ctx context.Context) (store.Historian, diag.List) {
 	if diags := b.dir.loadedRoot(ctx); diags.HasErrors() {
 		return nil, diags
@@ -19,7 +19,7 @@ func (b *Backend) Historian(ctx context.Context) (store.Historian, diag.List) {
 	}
 	h, is := p.manager.(store.Historian)
 	if !is {
-		return nil, append(diags, diag.Errorf("No history", "The %s keeps no history of a state: neither runs nor former versions of objects. The backend \"postgres\" does.", p.location.kind)...)
+		return nil, append(diags, diag.Errorf("No history", "The %s keeps no history of a state: neither runs nor former versions. The backend \"postgres\" does.", p.location.kind)...)
 	}
 	return h, diags
 }

@@ -100,7 +100,7 @@ func (c *stateCommands) showCommand(a *app) *cli.Command {
 	var files stateFlags
 	show, dependents, at := false, false, ""
 	m := &machineFlags{}
-	return a.command("show", "Show a resource in the state", "ADDRESS", "Shows the attributes of one resource instance as the state has them.",
+	return a.command("show", "Show a resource in the state", "ADDRESS", "Shows the attributes of one resource instance as the state has them, the value of an output such as output.a, or the results of a check such as check.a.",
 		append(m.flags("a JSON document, with sensitive values,"),
 			stringFlag("state", "Read the state from `FILE`. For the local backend.", &files.State),
 			boolFlag("show-sensitive", "Show sensitive values.", &show),
@@ -113,7 +113,7 @@ func (c *stateCommands) showCommand(a *app) *cli.Command {
 				return exitError
 			}
 			if len(args) != 1 {
-				return c.out.argsError("state show", "the address of one resource instance")
+				return c.out.argsError("state show", "the address of one resource instance, output or check")
 			}
 			i, err := addr.ParseInstance(args[0])
 			if err != nil {
@@ -123,10 +123,13 @@ func (c *stateCommands) showCommand(a *app) *cli.Command {
 			if !ok {
 				return exitError
 			}
-			if file.State.Instance(i) == nil && at != "" {
-				return c.out.fail("No instance found for the given address!", "At that time, the state had no %s. Show its changes with: mayfly state history %s", i, diag.Argument(i.String()))
-			}
 			if file.State.Instance(i) == nil {
+				if shown, code := c.showResult(m, file.State, i); shown {
+					return code
+				}
+				if at != "" {
+					return c.out.fail("No instance found for the given address!", "At that time, the state had no %s. Show its changes with: mayfly state history %s", i, diag.Argument(i.String()))
+				}
 				return c.out.fail("No instance found for the given address!", "The state has no %s.%s List what it has with: mayfly state list", i, selection.InState(file.State.AllInstances(), only(i)))
 			}
 			s, diags := c.wd.reader(ctx, file.State)
@@ -147,12 +150,12 @@ func (c *stateCommands) showCommand(a *app) *cli.Command {
 		})
 }
 
-// read reads the state, as far as one instance of it is concerned, or that instance as it was at a moment
-// unless that is "". An instance that is not there is looked for among all others, which messages name. ok is
-// false after an error, which was reported.
+// read reads the state, as far as one instance of it is concerned, or what was at its address at a moment
+// unless that is "". If the instance is not there, the whole state is read: the address may be the one of an
+// output or a check, and messages name other instances. ok is false after an error, which was reported.
 func (c *stateCommands) read(ctx context.Context, files stateFlags, at string, i addr.Instance, dependents bool) (file *state.File, ok bool) {
 	if at != "" {
-		p, ok := c.past(ctx, at, i)
+		p, ok := c.past(ctx, at, subjectsAt(i)...)
 		if !ok {
 			return nil, false
 		}

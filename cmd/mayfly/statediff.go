@@ -22,7 +22,7 @@ func (c *stateCommands) diffCommand(a *app) *cli.Command {
 	show, detailed := false, false
 	m := &machineFlags{}
 	return a.command("diff", "Show how two states differ", "A [B]",
-		"Compares two states, the older one first. Each is a state file, \"-\" for standard input, \"workspace:NAME\", or a moment in the history of a backend that keeps one: "+momentUsage+". Of a moment, only objects are compared. Without B, A is compared with the state of the selected workspace.",
+		"Compares two states, the older one first. Each is a state file, \"-\" for standard input, \"workspace:NAME\", or a moment in the history of a backend that keeps one: "+momentUsage+". Without a history of outputs, only objects are compared. Without B, A is compared with the state of the selected workspace.",
 		append(m.flags("a JSON document, with sensitive values,"),
 			boolFlag("show-sensitive", "Show sensitive values.", &show),
 			boolFlag("detailed-exitcode", "Exit with status 0 if the states do not differ, 1 on errors, 2 if they differ.", &detailed),
@@ -35,13 +35,13 @@ func (c *stateCommands) diffCommand(a *app) *cli.Command {
 			if len(args) == 0 || len(args) > 2 || len(args) == 2 && args[0] == "-" && args[1] == "-" {
 				return c.out.argsError("state diff", "one or two states: files, \"-\" for standard input once, or \"workspace:NAME\"")
 			}
-			names, files, past := append(args, "the selected workspace")[:2], [2]*state.File{}, false
+			names, files, unknown := append(args, "the selected workspace")[:2], [2]*state.File{}, false
 			for i := range names {
 				of, ok := append(args, "")[i], false
 				if c.isMoment(ctx, of) {
 					var p *store.Past
 					if p, ok = c.past(ctx, of); ok {
-						files[i], past = fileOf(p), true
+						files[i], unknown = fileOf(p), unknown || !p.Results
 					}
 				} else {
 					files[i], ok = c.named(ctx, of)
@@ -50,7 +50,7 @@ func (c *stateCommands) diffCommand(a *app) *cli.Command {
 					return exitError
 				}
 			}
-			if past {
+			if unknown {
 				withoutResults(files[:])
 			}
 			diff, code := c.diff(ctx, m, names, files)
@@ -61,7 +61,7 @@ func (c *stateCommands) diffCommand(a *app) *cli.Command {
 		})
 }
 
-// withoutResults takes outputs and checks out of states, since a history has only objects.
+// withoutResults takes outputs and checks out of states, since those of a moment are not known.
 func withoutResults(files []*state.File) {
 	for i, f := range files {
 		if f != nil {

@@ -19,7 +19,7 @@ func (c *stateCommands) historyCommand(a *app) *cli.Command {
 	most := runsShown
 	m := &machineFlags{}
 	return a.command("history", "Show the runs that have changed the state", "[ADDRESS]",
-		"Lists the runs on the state, the newest first: who, when, with which command, how many objects were changed, and why. With the address of a resource instance, lists its changes. For backends that keep a history, such as \"postgres\".",
+		"Lists the runs on the state, the newest first: who, when, with which command, how many objects were changed, and why. With the address of a resource instance, an output such as output.a or a check such as check.a, lists its changes. For backends that keep a history, such as \"postgres\".",
 		append(m.flags("a JSON document"), intFlag("limit", "List at most `N` runs; 0 for all.", &most)),
 		func(ctx context.Context, args []string) int {
 			c.out.document = m.json
@@ -27,7 +27,7 @@ func (c *stateCommands) historyCommand(a *app) *cli.Command {
 				return exitError
 			}
 			if len(args) > 1 || most < 0 {
-				return c.out.argsError("state history", "at most one argument, the address of a resource instance, and a -limit that is not negative")
+				return c.out.argsError("state history", "at most one argument, the address of a resource instance, an output or a check, and a -limit that is not negative")
 			}
 			h, diags := c.wd.dir().Backend.Historian(ctx)
 			if !c.out.report(diags) {
@@ -51,13 +51,13 @@ func (c *stateCommands) historyCommand(a *app) *cli.Command {
 		})
 }
 
-// versions shows the versions of the objects of one instance.
+// versions shows the versions of the objects of one instance, of an output or of a check.
 func (c *stateCommands) versions(ctx context.Context, m *machineFlags, h store.Historian, address string) int {
 	i, err := addr.ParseInstance(address)
 	if err != nil {
 		return c.out.fail("Error parsing instance address", "%q is not the address of a resource instance: %s.", address, err)
 	}
-	versions, err := h.Versions(ctx, i)
+	versions, err := changesAt(ctx, h, i)
 	if err != nil {
 		return c.out.fail("Error reading the history", "%s", diag.Sentence(err))
 	}

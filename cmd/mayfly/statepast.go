@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -30,9 +29,9 @@ func parseMoment(text string, now time.Time) store.Moment {
 	return store.Moment{Run: text}
 }
 
-// past reads the objects that the state had at a moment, of some instances or of all. ok is false after an
-// error, which was reported.
-func (c *stateCommands) past(ctx context.Context, moment string, of ...addr.Instance) (p *store.Past, ok bool) {
+// past reads the content that the state had at a moment: some instances, outputs and checks, or all. ok is
+// false after an error, which was reported.
+func (c *stateCommands) past(ctx context.Context, moment string, of ...state.Subject) (p *store.Past, ok bool) {
 	h, diags := c.wd.dir().Backend.Historian(ctx)
 	if !c.out.report(diags) {
 		return nil, false

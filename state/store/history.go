@@ -9,17 +9,19 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Historian is implemented by managers of states that keep their runs, and former versions of objects. Its
-// methods take no lock and change nothing. A run is named by the ID of its LockInfo, or by the beginning of
-// it.
+// Historian is implemented by managers of states that keep their runs, and former versions of objects,
+// outputs and checks. Its methods take no lock and change nothing. A run is named by the ID of its LockInfo,
+// or by the beginning of it.
 type Historian interface {
 	// Runs returns the runs that have claimed a part of the state, the newest first: at most the
 	// given number, or all if that is 0.
 	Runs(ctx context.Context, most int) ([]PastRun, error)
-	// Versions returns the present and former versions of the objects of an instance, the newest first.
-	Versions(ctx context.Context, of addr.Instance) ([]ObjectVersion, error)
-	// At returns the objects that the state had at a moment, of some instances or of all.
-	At(ctx context.Context, m Moment, of ...addr.Instance) (*Past, error)
+	// Versions returns the present and former versions of the objects of an instance, of an output or of the
+	// results of a check, the newest first.
+	Versions(ctx context.Context, of state.Subject) ([]ObjectVersion, error)
+	// At returns the content that the state had at a moment: some instances, outputs and checks, or all.
+	// ErrForgotten is returned if it is not known any more, or never was.
+	At(ctx context.Context, m Moment, of ...state.Subject) (*Past, error)
 	// Active returns the runs that have claims, and those that wait for some, the oldest first.
 	Active(ctx context.Context) ([]ActiveRun, error)
 }
@@ -47,9 +49,9 @@ type PastRun struct {
 	Changes int       // how many objects it has changed or removed, as often as it did
 }
 
-// ObjectVersion is the content of an object from one change to the next.
+// ObjectVersion is the content of an object, an output or a check from one change to the next.
 type ObjectVersion struct {
-	Object addr.Object
+	Object addr.Object // zero for an output or a check
 	From   time.Time
 	By     *LockInfo // the run that has written it; nil if unknown
 	First  bool      // the object did not exist before, or nothing is known of that
@@ -64,9 +66,10 @@ type Moment struct {
 	Time time.Time
 }
 
-// Past are the objects that a state had at a moment.
+// Past is the content that a state had at a moment.
 type Past struct {
-	State   *state.State // with objects only
+	State   *state.State // without outputs and checks unless Results is set
+	Results bool         // whether the outputs and checks of that moment are known
 	Lineage string       // of the state
 	At      time.Time
 	Run     *LockInfo // the run that has ended then; nil for none
@@ -99,7 +102,7 @@ type ActiveOperation struct {
 // Errors of a Historian, for errors.Is.
 var (
 	ErrNoRun     = errors.New("there is no such run")
-	ErrForgotten = errors.New("former versions of objects are not kept for so long")
+	ErrForgotten = errors.New("former versions are not kept for so long")
 )
 
 // Querier is implemented by managers of stores that answer questions in SQL.

@@ -26,6 +26,10 @@ type LockInfo struct {
 	Created   time.Time
 	Path      string // of the state, as named by the store
 	Job       string `json:",omitempty"` // the URL of the job of a CI system that the run is
+
+	// DatabaseUser is the user who has taken the lock as a database knows him; "" if there is none, or it
+	// does not say. It is no part of the JSON form, which is the holder's own word.
+	DatabaseUser string `json:"-"`
 }
 
 // NewLockInfo returns the information for a lock that this process is about to take. 16 bytes are read from

@@ -100,6 +100,8 @@ func (s *rowsSite) carryOut(encrypted bool) {
 		step{args: "apply VARS -auto-approve -scope=changed -var trigger=9", prints: "Apply complete"},
 		step{args: "apply VARS -auto-approve -scope=changed -var trigger=9", prints: "0 added, 0 changed"},
 		step{args: "state history"}, step{args: "state history sim_account.stored"}, step{args: "state runs"},
+		step{args: "state history output.stored"}, step{args: "state history check.c"},
+		step{args: "state show -at=1s output.stored", prints: "sensitive value"}, step{args: "state show -at=1s check.c"},
 		step{args: "state show -at=1s sim_account.stored"},
 	)
 	s.searchServer("settling", encrypted)
@@ -126,6 +128,7 @@ func (s *rowsSite) settles() {
 	s.has("blocks", "true")
 	s.has("results", "NOT passed OR passed")
 	s.has("past", "true")
+	s.has("past_results", "key = 'output stored'", "key = 'check check.c'")
 }
 
 // changesByHand changes the record.

@@ -76,14 +76,15 @@ func activeRuns(t *tx, workspace string) (out []store.ActiveRun, err error) {
 	err = t.rows(func(scan func(...any) error) error {
 		var r store.ActiveRun
 		var text string
-		if err := scan(&text, &r.Status, &r.Began, &r.LeaseUntil); err != nil {
+		var user sql.NullString
+		if err := scan(&text, &user, &r.Status, &r.Began, &r.LeaseUntil); err != nil {
 			return err
 		}
 		var err error
-		r.Info, err = store.ParseLockInfo([]byte(text))
+		r.Info, err = runInfo(text, user)
 		out = append(out, r)
 		return err
-	}, `SELECT info, status, began, lease_until FROM mayfly_views.runs r WHERE workspace = $1
+	}, `SELECT info, database_user, status, began, lease_until FROM mayfly_views.runs r WHERE workspace = $1
 		AND (status = 'running' OR status = 'waiting' AND lease_until > clock_timestamp()
 			OR status = 'lapsed' AND (ended IS NULL OR EXISTS (SELECT 1 FROM mayfly_views.claims c WHERE c.workspace = r.workspace AND c.run = r.run))) ORDER BY began`, workspace)
 	byID := map[string]*store.ActiveRun{}

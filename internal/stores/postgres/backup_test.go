@@ -34,6 +34,7 @@ func TestBackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	execute(t, opt, `SET session_replication_role = replica; UPDATE mayfly.runs SET database_user = 'alice'`)
 	dump := filepath.Join(t.TempDir(), "states.dump")
 	if err := s.Program("pg_dump", "--format=custom", "--schema=mayfly", "--schema=mayfly_views", "--file="+dump, s.URL(0)); err != nil {
 		t.Fatal(err)
@@ -57,6 +58,9 @@ func TestBackup(t *testing.T) {
 	runs, err := historian(t, elsewhere).Active(t.Context())
 	if err != nil || len(runs) != 1 || len(runs[0].Operations) != 1 {
 		t.Fatalf("got the runs %+v and the error %v, want the one under way with its operation", runs, err)
+	}
+	if runs[0].Info.DatabaseUser != "alice" {
+		t.Errorf("got the user %q of the database for a restored run, want the one that the dump has", runs[0].Info.DatabaseUser)
 	}
 	if err := store.ForceUnlock(t.Context(), manager(t, open(t, elsewhere)), runs[0].Info.ID); err != nil {
 		t.Fatal(err)

@@ -280,12 +280,13 @@ func (t *tx) runs(ids []string) (map[string]*store.LockInfo, error) {
 	}
 	err := t.rows(func(scan func(...any) error) error {
 		var id, text string
-		if err := scan(&id, &text); err != nil {
+		var user sql.NullString
+		if err := scan(&id, &text, &user); err != nil {
 			return err
 		}
-		info, err := store.ParseLockInfo([]byte(text))
+		info, err := runInfo(text, user)
 		out[id] = &info
 		return err
-	}, `SELECT id, info FROM mayfly.runs WHERE id = ANY($1::uuid[])`, pq.StringArray(ids))
+	}, `SELECT id, info, database_user FROM mayfly.runs WHERE id = ANY($1::uuid[])`, pq.StringArray(ids))
 	return out, err
 }

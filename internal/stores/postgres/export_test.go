@@ -5,11 +5,15 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 )
 
 // Versions is how many versions of the tables there are.
 var Versions = len(migrations)
+
+// ResultsVersion is the version of the tables that has former versions of outputs and checks.
+var ResultsVersion = slices.Index(migrations, pastResultsTable) + 1
 
 // Older returns a store of a program that knows the tables only up to a version.
 func Older(opt Options, version int) (*Store, error) {

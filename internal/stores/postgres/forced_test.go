@@ -34,7 +34,7 @@ func TestForcedInHistory(t *testing.T) {
 	change(t, opt, "alice", 0)
 	between := time.Now()
 	free(t, opt, planned(t, opt, "dead", []int{0}), 0, "update")
-	versions, err := historian(t, opt).Versions(t.Context(), storetest.Address("a", 0).Instance)
+	versions, err := historian(t, opt).Versions(t.Context(), state.InstanceSubject(storetest.Address("a", 0).Instance))
 	if err != nil || len(versions) != 3 {
 		t.Fatalf("got the versions %+v and the error %v, want 3", versions, err)
 	}

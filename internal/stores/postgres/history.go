@@ -54,29 +54,42 @@ func (m *manager) Runs(ctx context.Context, most int) (out []store.PastRun, err 
 		return t.rows(func(scan func(...any) error) error {
 			var r store.PastRun
 			var text, row string
+			var user sql.NullString
 			var alive bool
 			var ended sql.NullTime
-			if err := scan(&text, &row, &alive, &r.Began, &ended, &r.Changes); err != nil {
+			if err := scan(&text, &user, &row, &alive, &r.Began, &ended, &r.Changes); err != nil {
 				return err
 			}
 			r.Status, r.Ended = status(row, alive), ended.Time
 			var err error
-			r.Info, err = store.ParseLockInfo([]byte(text))
+			r.Info, err = runInfo(text, user)
 			out = append(out, r)
 			return err
-		}, `SELECT info, state, lease_until > clock_timestamp(), began, ended, changes FROM mayfly.runs WHERE workspace = $1 AND state <> 'waiting' ORDER BY ticket DESC LIMIT $2`, workspace, limit)
+		}, `SELECT info, database_user, state, lease_until > clock_timestamp(), began, ended, changes FROM mayfly.runs WHERE workspace = $1 AND state <> 'waiting' ORDER BY ticket DESC LIMIT $2`, workspace, limit)
 	})
 	return out, err
 }
 
+// versionsOf is the statement that finds the versions of the objects of an instance.
+const versionsOf = `SELECT deposed, run, at, NULL::uuid AS next_run, NULL::timestamptz AS until FROM mayfly.objects WHERE workspace = $1 AND address = $2
+	UNION ALL SELECT deposed, run, at, next_run, until FROM mayfly.past WHERE workspace = $1 AND address = $2 ORDER BY at DESC, deposed`
+
 // Versions implements store.Historian.
-func (m *manager) Versions(ctx context.Context, of addr.Instance) (out []store.ObjectVersion, err error) {
+func (m *manager) Versions(ctx context.Context, of state.Subject) (out []store.ObjectVersion, err error) {
+	var instance addr.Instance
+	statement := resultVersions
+	if of.Kind == state.OneInstance {
+		statement = versionsOf
+		if instance, err = addr.ParseInstance(of.Addr); err != nil {
+			return nil, err
+		}
+	}
 	err = m.inWorkspace(ctx, func(t *tx, workspace int64) error {
 		out = nil
 		begun := map[addr.Deposed]map[int64]bool{} // when versions begin, by deposed key
 		var by, next []string
 		err := t.rows(func(scan func(...any) error) error {
-			v := store.ObjectVersion{Object: addr.Object{Instance: of}}
+			v := store.ObjectVersion{Object: addr.Object{Instance: instance}}
 			var run, replaced sql.NullString
 			var until sql.NullTime
 			if err := scan(&v.Object.Deposed, &run, &v.From, &replaced, &until); err != nil {
@@ -89,8 +102,7 @@ func (m *manager) Versions(ctx context.Context, of addr.Instance) (out []store.O
 			begun[v.Object.Deposed][v.From.UnixMicro()] = true
 			out, by, next = append(out, v), append(by, run.String), append(next, replaced.String)
 			return nil
-		}, `SELECT deposed, run, at, NULL::uuid AS next_run, NULL::timestamptz AS until FROM mayfly.objects WHERE workspace = $1 AND address = $2
-			UNION ALL SELECT deposed, run, at, next_run, until FROM mayfly.past WHERE workspace = $1 AND address = $2 ORDER BY at DESC, deposed`, workspace, of.String())
+		}, statement, workspace, of.Key())
 		if err != nil || len(out) == 0 {
 			return err
 		}
@@ -114,11 +126,8 @@ func (m *manager) Versions(ctx context.Context, of addr.Instance) (out []store.O
 }
 
 // At implements store.Historian.
-func (m *manager) At(ctx context.Context, at store.Moment, of ...addr.Instance) (past *store.Past, err error) {
-	var addresses []string
-	for _, a := range of {
-		addresses = append(addresses, a.String())
-	}
+func (m *manager) At(ctx context.Context, at store.Moment, of ...state.Subject) (past *store.Past, err error) {
+	addresses, keys := split(of)
 	err = m.inWorkspace(ctx, func(t *tx, workspace int64) error {
 		past = &store.Past{State: state.New(), At: at.Time}
 		if at.Run != "" {
@@ -133,12 +142,24 @@ func (m *manager) At(ctx context.Context, at store.Moment, of ...addr.Instance) 
 		if f != nil {
 			past.Lineage = f.Lineage
 		}
-		var forgotten sql.NullTime
-		if _, err := t.one(`SELECT forgotten FROM mayfly.workspaces WHERE id = $1`, []any{workspace}, &forgotten); err != nil {
+		var objects, results sql.NullTime
+		if _, err := t.one(`SELECT forgotten, results_forgotten FROM mayfly.workspaces WHERE id = $1`, []any{workspace}, &objects, &results); err != nil {
 			return err
 		}
-		if forgotten.Valid && past.At.Before(forgotten.Time) {
-			return fmt.Errorf("%w: the oldest complete ones are from %s. The argument \"history\" of the backend says for how long", store.ErrForgotten, forgotten.Time.Local().Format(time.DateTime))
+		past.Results = !results.Valid || !past.At.Before(results.Time)
+		if len(keys) > 0 && !past.Results {
+			return forgotten(results.Time)
+		}
+		if objects.Valid && past.At.Before(objects.Time) && (len(of) == 0 || len(addresses) > 0) {
+			return forgotten(objects.Time)
+		}
+		if past.Results && (len(of) == 0 || len(keys) > 0) {
+			if err := pastResults(t, workspace, past, keys); err != nil {
+				return err
+			}
+		}
+		if len(of) > 0 && len(addresses) == 0 {
+			return nil
 		}
 		return t.rows(func(scan func(...any) error) error { return t.object(past.State, scan) },
 			`SELECT address, sealed, body, version FROM mayfly.objects WHERE workspace = $1 AND at <= $2 AND ($3::text[] IS NULL OR address = ANY($3))
@@ -148,19 +169,37 @@ func (m *manager) At(ctx context.Context, at store.Moment, of ...addr.Instance) 
 	return past, err
 }
 
+// split returns the addresses of the instances among subjects, and the keys of outputs and checks.
+func split(of []state.Subject) (addresses, keys []string) {
+	for _, s := range of {
+		if s.Kind == state.OneInstance {
+			addresses = append(addresses, s.Addr)
+		} else {
+			keys = append(keys, s.Key())
+		}
+	}
+	return addresses, keys
+}
+
+// forgotten returns the error for a moment of which versions may be missing.
+func forgotten(complete time.Time) error {
+	return fmt.Errorf("%w: the oldest complete ones are from %s. The argument \"history\" of the backend says for how long", store.ErrForgotten, complete.Local().Format(time.DateTime))
+}
+
 // endOf notes when a run has ended, which is named by the beginning of its ID.
 func (t *tx) endOf(workspace int64, id string, past *store.Past) error {
 	n := 0
 	err := t.rows(func(scan func(...any) error) error {
 		var text string
-		if err := scan(&text, &past.At); err != nil {
+		var user sql.NullString
+		if err := scan(&text, &user, &past.At); err != nil {
 			return err
 		}
-		info, err := store.ParseLockInfo([]byte(text))
+		info, err := runInfo(text, user)
 		past.Run = &info
 		n++
 		return err
-	}, `SELECT info, COALESCE(ended, clock_timestamp()) FROM mayfly.runs WHERE workspace = $1 AND starts_with(info->>'ID', $2) AND state <> 'waiting' ORDER BY info->>'ID' = $2, ticket LIMIT 2`, workspace, id)
+	}, `SELECT info, database_user, COALESCE(ended, clock_timestamp()) FROM mayfly.runs WHERE workspace = $1 AND starts_with(info->>'ID', $2) AND state <> 'waiting' ORDER BY info->>'ID' = $2, ticket LIMIT 2`, workspace, id)
 	switch {
 	case err != nil:
 		return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/internal/stores/postgres"
+	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/storetest"
 )
@@ -53,7 +54,7 @@ func TestVersionsOfAnObject(t *testing.T) {
 	between := time.Now()
 	change(t, opt, "bob", 0)
 	h, of := historian(t, opt), storetest.Address("a", 0)
-	versions, err := h.Versions(t.Context(), of.Instance)
+	versions, err := h.Versions(t.Context(), state.InstanceSubject(of.Instance))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestVersionsOfAnObject(t *testing.T) {
 		at   store.Moment
 		want string
 	}{{store.Moment{Run: "id-alice"}, "alice"}, {store.Moment{Run: "id-b"}, "bob"}, {store.Moment{Time: between}, "alice"}, {store.Moment{Time: time.Now()}, "bob"}} {
-		past, err := h.At(t.Context(), c.at, of.Instance)
+		past, err := h.At(t.Context(), c.at, state.InstanceSubject(of.Instance))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +102,7 @@ func TestRemovedObjectsAreInHistory(t *testing.T) {
 	if err := m.Write(t.Context(), f); err != nil {
 		t.Fatal(err)
 	}
-	versions, err := historian(t, opt).Versions(t.Context(), storetest.Address("a", 0).Instance)
+	versions, err := historian(t, opt).Versions(t.Context(), state.InstanceSubject(storetest.Address("a", 0).Instance))
 	if err != nil || len(versions) != 1 || !versions[0].Last || versions[0].Next == nil || versions[0].Next.Operation != "write" {
 		t.Errorf("got the versions %+v and the error %v, want one that a write has removed", versions, err)
 	}

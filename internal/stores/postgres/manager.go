@@ -328,7 +328,7 @@ func (m *manager) settle(t *tx, c *claim, base, next *state.File, objects *state
 		return nil, false, err
 	}
 	alone = first || stored.Serial == base.Serial+uint64(commits) // no other run has changed anything
-	if _, err = t.putResults(c, stored.State, &doc); err == nil {
+	if _, err = t.putResults(c, stored.State, &doc, false); err == nil {
 		doc.Serial, err = t.store(c, &doc, more)
 	}
 	if err != nil {
@@ -413,8 +413,12 @@ func (m *manager) replace(ctx context.Context, f *state.File) error {
 		if err == nil { // comparing and encoding all objects takes time, while the claims keep others out anyway
 			_, err = t.exec(`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`, milliseconds(max(t.idle, t.opt.Lease)))
 		}
+		had := state.New()
 		if err == nil {
-			_, _, err = t.document(m.name) // one that is damaged may be all that is left
+			var doc *state.File
+			if _, doc, err = t.document(m.name); doc != nil { // one that is damaged may be all that is left
+				had = doc.State
+			}
 		}
 		if err == nil {
 			err = t.replace(c, m.name, f.State)
@@ -424,7 +428,7 @@ func (m *manager) replace(ctx context.Context, f *state.File) error {
 		} else if err == nil {
 			err = settleAll(t, c)
 		}
-		for _, table := range []string{"members", "salts", "results", "shown_outputs"} {
+		for _, table := range []string{"members", "salts", "shown_outputs"} {
 			if err == nil {
 				_, err = t.exec(`DELETE FROM mayfly.`+table+` WHERE workspace = $1`, w)
 			}
@@ -433,7 +437,7 @@ func (m *manager) replace(ctx context.Context, f *state.File) error {
 			err = t.putMembers(w, f.State)
 		}
 		if err == nil {
-			_, err = t.putResults(c, state.New(), f)
+			_, err = t.putResults(c, had, f, true)
 		}
 		if err == nil {
 			_, err = t.store(c, f, 0)

@@ -16,7 +16,7 @@ import (
 // day is the unit of history. Days are of equal length here.
 const day = 24 * time.Hour
 
-// defaultHistory is how long replaced versions of objects are kept.
+// defaultHistory is how long replaced versions are kept.
 const defaultHistory = 30 * day
 
 // parseHistory reads the argument "history". It returns 0 for "", and a negative duration if nothing is to be
@@ -48,8 +48,9 @@ const forgottenAtOnce = 1000
 func (t *tx) forgetPast(workspace int64) error {
 	kept := max(t.opt.History, 0).Microseconds()
 	_, err := t.exec(`WITH old AS (SELECT address, deposed, version FROM mayfly.past WHERE workspace = $1 AND until < clock_timestamp() - $2 * interval '1 microsecond' ORDER BY until LIMIT $3),
-		gone AS (DELETE FROM mayfly.past p USING old o WHERE p.workspace = $1 AND p.address = o.address AND p.deposed = o.deposed AND p.version = o.version RETURNING p.until)
-		UPDATE mayfly.workspaces w SET forgotten = GREATEST(w.forgotten, g.until) FROM (SELECT max(until) AS until FROM gone) g WHERE w.id = $1 AND g.until IS NOT NULL`,
+		gone AS (DELETE FROM mayfly.past p USING old o WHERE p.workspace = $1 AND p.address = o.address AND p.deposed = o.deposed AND p.version = o.version RETURNING p.until),`+forgetResults+`
+		UPDATE mayfly.workspaces w SET forgotten = GREATEST(w.forgotten, o.until), results_forgotten = GREATEST(w.results_forgotten, r.until)
+		FROM (SELECT max(until) AS until FROM gone) o, (SELECT max(until) AS until FROM gone_results) r WHERE w.id = $1 AND (o.until IS NOT NULL OR r.until IS NOT NULL)`,
 		workspace, kept, forgottenAtOnce)
 	if err == nil {
 		_, err = t.exec(`DELETE FROM mayfly.operations o USING (SELECT run, id FROM mayfly.operations WHERE workspace = $1 AND ended < clock_timestamp() - $2 * interval '1 microsecond' ORDER BY ended LIMIT $3) old
@@ -93,6 +94,9 @@ func (t *tx) replace(c *claim, name string, next *state.State) error {
 		if err := sealPast(t, c.workspace); err != nil {
 			return err
 		}
+		if err := sealPastResults(t, c.workspace); err != nil {
+			return err
+		}
 	}
 	return t.reseal(c.workspace, same)
 }
@@ -107,7 +111,8 @@ func (t *tx) reseal(workspace int64, same []state.ObjectChange) error {
 	})
 }
 
-// sealPast encrypts former versions by the present rules. Versions that cannot be read stay as they are.
+// sealPast encrypts former versions of objects by the present rules. Versions that cannot be read stay as they
+// are.
 func sealPast(t *tx, workspace int64) error {
 	if t.opt.Cipher == nil {
 		return nil

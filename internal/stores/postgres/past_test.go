@@ -157,6 +157,9 @@ func TestMigrations(t *testing.T) {
 		if _, err := manager(t, again).Read(t.Context()); err == nil || !strings.Contains(err.Error(), "knows only") {
 			t.Errorf("got the error %v of an older program, want it refused", err)
 		}
+		if got := count(t, opt, `SELECT count(*) FROM mayfly.runs WHERE state <> 'claimed' AND database_user IS NULL`); got != 1 {
+			t.Errorf("got %d runs without a user of the database, want the one from before they had one", got)
+		}
 		if got := count(t, opt, `SELECT version FROM mayfly.meta`); got != postgres.Versions {
 			t.Errorf("got the version %d of the tables, want %d", got, postgres.Versions)
 		}

@@ -15,30 +15,33 @@ import (
 // results adds the stored outputs and results of checks, which have rows of their own, to f: of some keys, or
 // all.
 func (t *tx) results(workspace int64, f *state.File, keys ...string) error {
-	return t.rows(func(scan func(...any) error) error {
-		var key string
-		var sealed bool
-		var body []byte
-		if err := scan(&key, &sealed, &body); err != nil {
-			return err
+	return t.rows(func(scan func(...any) error) error { return result(t, f.State, scan) }, `SELECT key, sealed, body FROM mayfly.results WHERE workspace = $1 AND ($2::text[] IS NULL OR key = ANY($2)) ORDER BY key COLLATE "C"`, workspace, pq.StringArray(keys))
+}
+
+// result adds the output or the results of a check in a row to a state.
+func result(t *tx, to *state.State, scan func(...any) error) error {
+	var key string
+	var sealed bool
+	var body []byte
+	if err := scan(&key, &sealed, &body); err != nil {
+		return err
+	}
+	plain, err := t.plain(sealed, body)
+	if err != nil {
+		return fmt.Errorf("reading the row of %s: %w", state.DescribeKey(key), err)
+	}
+	one, err := state.Read(plain)
+	if err != nil {
+		return fmt.Errorf("reading the row of %s: %w", state.DescribeKey(key), err)
+	}
+	for s := range one.State.Results() {
+		if s.Key() != key {
+			return fmt.Errorf("the row of %s is damaged: it has the content of %s", state.DescribeKey(key), state.DescribeKey(s.Key()))
 		}
-		plain, err := t.plain(sealed, body)
-		if err != nil {
-			return fmt.Errorf("reading the row of %s: %w", state.DescribeKey(key), err)
-		}
-		one, err := state.Read(plain)
-		if err != nil {
-			return fmt.Errorf("reading the row of %s: %w", state.DescribeKey(key), err)
-		}
-		for s := range one.State.Results() {
-			if s.Key() != key {
-				return fmt.Errorf("the row of %s is damaged: it has the content of %s", state.DescribeKey(key), state.DescribeKey(s.Key()))
-			}
-		}
-		maps.Copy(f.State.Outputs, one.State.Outputs)
-		f.State.Checks = append(f.State.Checks, one.State.Checks...)
-		return nil
-	}, `SELECT key, sealed, body FROM mayfly.results WHERE workspace = $1 AND ($2::text[] IS NULL OR key = ANY($2)) ORDER BY key COLLATE "C"`, workspace, pq.StringArray(keys))
+	}
+	maps.Copy(to.Outputs, one.State.Outputs)
+	to.Checks = append(to.Checks, one.State.Checks...)
+	return nil
 }
 
 // resultRows are rows of results in the form that statements take them in.
@@ -46,11 +49,13 @@ type resultRows struct {
 	keys   []string
 	sealed []bool
 	bodies [][]byte
-	passed []bool // of results only
+	passed []bool
+	same   []bool // whether the stored row has this content
 }
 
-// add adds a row with one of the results of f. checks has the checks of f by block.
-func (r *resultRows) add(t *tx, of state.Subject, f *state.File, checks map[string][]state.CheckResult) error {
+// add adds a row with one of the results of f, and whether it has the content of the stored one. checks has
+// the checks of f by block.
+func (r *resultRows) add(t *tx, of state.Subject, f *state.File, checks map[string][]state.CheckResult, same bool) error {
 	one := &state.File{Meta: state.Meta{Lineage: f.Lineage, Version: f.Version}, State: state.New()}
 	if of.Kind == state.OneOutput {
 		one.State.Outputs[of.Addr] = f.State.Outputs[of.Addr]
@@ -68,14 +73,15 @@ func (r *resultRows) add(t *tx, of state.Subject, f *state.File, checks map[stri
 	body, sealed, err := t.seal(plain)
 	if err == nil {
 		r.keys, r.sealed, r.bodies = append(r.keys, of.Key()), append(r.sealed, sealed), append(r.bodies, body)
-		r.passed = append(r.passed, passed)
+		r.passed, r.same = append(r.passed, passed), append(r.same, same)
 	}
 	return err
 }
 
 // putResults stores the results in which next differs from stored, marks them, and reports whether there are
-// any. That is a turn, so that no run stores others in their place that it has evaluated before.
-func (t *tx) putResults(c *claim, stored *state.State, next *state.File) (bool, error) {
+// any. That is a turn, so that no run stores others in their place that it has evaluated before. With anew,
+// the other results are stored as well, encrypted by the present rules.
+func (t *tx) putResults(c *claim, stored *state.State, next *state.File, anew bool) (bool, error) {
 	was, is := stored.Results(), next.State.Results()
 	var put resultRows
 	var gone []string
@@ -89,10 +95,12 @@ func (t *tx) putResults(c *claim, stored *state.State, next *state.File) (bool, 
 		}
 	}
 	for s, version := range is {
-		if old, had := was[s]; had && old == version {
+		old, had := was[s]
+		same := had && old == version
+		if same && !anew {
 			continue
 		}
-		if err := put.add(t, s, next, checks); err != nil {
+		if err := put.add(t, s, next, checks, same); err != nil {
 			return false, err
 		}
 	}
@@ -101,15 +109,16 @@ func (t *tx) putResults(c *claim, stored *state.State, next *state.File) (bool, 
 	}
 	_, err := t.turn(c.workspace)
 	if err == nil {
-		_, err = t.exec(`DELETE FROM mayfly.results WHERE workspace = $1 AND key = ANY($2)`, c.workspace, pq.StringArray(gone))
+		err = dropResults(t, c, gone)
 	}
 	if err == nil {
+		if anew {
+			gone = nil // a state that takes the place of another one has no read-sets
+		}
 		err = noteResults(t, c, put.keys, gone)
 	}
 	if err == nil {
-		_, err = t.exec(`INSERT INTO mayfly.results (workspace, key, run, sealed, body, passed) SELECT $1, r.key, $2, r.sealed, r.body, r.passed FROM unnest($3::text[], $4::bool[], $5::bytea[], $6::bool[]) r(key, sealed, body, passed)
-			ON CONFLICT (workspace, key) DO UPDATE SET run = excluded.run, sealed = excluded.sealed, body = excluded.body, passed = excluded.passed`,
-			c.workspace, c.run, pq.StringArray(put.keys), pq.BoolArray(put.sealed), pq.ByteaArray(put.bodies), pq.BoolArray(put.passed))
+		err = storeResults(t, c, put)
 	}
 	if err == nil {
 		err = showOutputs(t, c.workspace, next.State.Outputs)

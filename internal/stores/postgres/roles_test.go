@@ -14,6 +14,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/stores/postgres"
 	server "github.com/mayfly-iac/mayfly/internal/testing/postgres"
+	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/storetest"
 )
@@ -31,20 +32,30 @@ func documentedSQL(t *testing.T) (blocks []string) {
 	return blocks
 }
 
-// TestRoles makes the roles as the page says, and has each do its work, and no other.
-func TestRoles(t *testing.T) {
-	s := server.Start(t)
+// withRoles makes the roles and users as the page says. It returns the statement of the page that removes old
+// runs.
+func withRoles(t *testing.T, s *server.Server) (cleaning string) {
+	t.Helper()
 	db := connect(t, s.URL(0))
 	blocks := documentedSQL(t)
-	cleaning := blocks[len(blocks)-1]
 	for _, statements := range blocks[:len(blocks)-1] {
 		if _, err := db.ExecContext(t.Context(), statements); err != nil {
 			t.Fatalf("%v\n%s", err, statements)
 		}
 	}
-	as := func(user string) postgres.Options {
-		return postgres.Options{ConnString: strings.Replace(s.URL(0), "test@", user+"@", 1)}
-	}
+	return blocks[len(blocks)-1]
+}
+
+// asUser returns the connection string of a user.
+func asUser(s *server.Server, user string) string {
+	return strings.Replace(s.URL(0), "test@", user+"@", 1)
+}
+
+// TestRoles makes the roles as the page says, and has each do its work, and no other.
+func TestRoles(t *testing.T) {
+	s := server.Start(t)
+	cleaning := withRoles(t, s)
+	as := func(user string) postgres.Options { return postgres.Options{ConnString: asUser(s, user)} }
 	if _, err := open(t, as("alice")).Workspaces(t.Context()); err == nil || !strings.Contains(err.Error(), "owner") {
 		t.Errorf("got the error %v of an applier without tables, want it to name the owner", err)
 	}
@@ -75,6 +86,11 @@ func TestRoles(t *testing.T) {
 	}
 	if _, err := planner.(store.Historian).Runs(t.Context(), 0); err != nil {
 		t.Error(err)
+	}
+	giveOutput(t, as("alice"), "first", "one")
+	giveOutput(t, as("alice"), "second", "two")
+	if got := textAt(t, planner.(store.Historian), store.Moment{Run: "id-first"}); got != "one" {
+		t.Errorf("got the former output %q for a planner, want %q", got, "one")
 	}
 	if _, err := planner.Lock(t.Context(), storetest.Info("planner")); err == nil {
 		t.Error("a planner can lock the state")
@@ -108,7 +124,7 @@ func TestRoles(t *testing.T) {
 		t.Errorf("got the error %v of removing old runs, want none", err)
 	}
 	change(t, as("alice"), "next", 0)
-	if versions, err := planner.(store.Historian).Versions(t.Context(), storetest.Address("a", 0).Instance); err != nil || len(versions) != 3 || versions[1].By == nil {
+	if versions, err := planner.(store.Historian).Versions(t.Context(), state.InstanceSubject(storetest.Address("a", 0).Instance)); err != nil || len(versions) != 3 || versions[1].By == nil {
 		t.Errorf("got the versions %+v and the error %v after old runs were removed, want 3 with the runs that have written them", versions, err)
 	}
 

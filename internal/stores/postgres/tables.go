@@ -138,7 +138,7 @@ CREATE TABLE mayfly.past (
 	until timestamptz NOT NULL,
 	PRIMARY KEY (workspace, address, deposed, version)
 );
-CREATE INDEX past_until ON mayfly.past (workspace, until);`, views, activeViews, marks, spans, records, providers, refreshed}
+CREATE INDEX past_until ON mayfly.past (workspace, until);`, views, activeViews, marks, spans, records, providers, refreshed, pastResultsTable, databaseUsers}
 
 // migrate creates the tables, or brings older ones up to date. Users without the right to do so can work with
 // tables that are up to date.

@@ -139,7 +139,7 @@ func (j *journal) settle(ctx context.Context, turn int64, as state.Meta, got sta
 				next.State.Checks = append(next.State.Checks, old)
 			}
 		}
-		changed, err := t.putResults(j.claim, stored.State, next)
+		changed, err := t.putResults(j.claim, stored.State, next, false)
 		if err == nil && changed {
 			err = countChange(t, j.claim)
 		}

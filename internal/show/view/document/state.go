@@ -60,14 +60,11 @@ func stateDocument(st *state.State, s Schemas, v Versions) (*jsonState, error) {
 		return doc, nil
 	}
 	doc.TerraformVersion, doc.ProductVersion = v.Compat, v.Product
-	outputs, err := OutputValues(st.Outputs)
+	outputs, err := outputsJSON(st.Outputs)
 	if err != nil {
 		return nil, err
 	}
-	values := &jsonValues[jsonStateOutput]{Outputs: make(map[string]jsonStateOutput, len(outputs))}
-	for name, o := range outputs {
-		values.Outputs[name] = jsonStateOutput{o.Sensitive, o.Value, o.Type}
-	}
+	values := &jsonValues[jsonStateOutput]{Outputs: outputs}
 	tree := newModuleTree()
 	for a, inst := range st.AllInstances() {
 		if a.Resource.Mode == addr.Ephemeral {
@@ -85,6 +82,28 @@ func stateDocument(st *state.State, s Schemas, v Versions) (*jsonState, error) {
 	doc.Values = values
 	doc.Checks = checksJSON(st.Checks)
 	return doc, nil
+}
+
+// Results returns the document of a state with its outputs and checks alone. An error names the output that
+// cannot be decoded.
+func Results(st *state.State, v Versions) ([]byte, error) {
+	outputs, err := outputsJSON(st.Outputs)
+	if err != nil {
+		return nil, err
+	}
+	doc := &jsonState{FormatVersion: "1.0", TerraformVersion: v.Compat, ProductVersion: v.Product, Checks: checksJSON(st.Checks)}
+	doc.Values = &jsonValues[jsonStateOutput]{Outputs: outputs, RootModule: newModuleTree().json(false)}
+	return json.Marshal(doc)
+}
+
+// outputsJSON encodes root outputs. An error names the output that cannot be decoded.
+func outputsJSON(outputs map[string]*state.Output) (map[string]jsonStateOutput, error) {
+	values, err := OutputValues(outputs)
+	out := make(map[string]jsonStateOutput, len(values))
+	for name, o := range values {
+		out[name] = jsonStateOutput{o.Sensitive, o.Value, o.Type}
+	}
+	return out, err
 }
 
 // StateInstance returns the document of a state with a single instance, with its current object only. The

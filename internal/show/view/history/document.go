@@ -12,16 +12,17 @@ const formatVersion = "1.0"
 
 // jsonRun is a run on a state.
 type jsonRun struct {
-	ID      string `json:"id"`
-	Who     string `json:"who"`
-	Command string `json:"command"`
-	Version string `json:"version"`
-	Note    string `json:"note,omitempty"`
-	Job     string `json:"job,omitempty"`
+	ID           string `json:"id"`
+	Who          string `json:"who"`
+	DatabaseUser string `json:"database_user,omitempty"`
+	Command      string `json:"command"`
+	Version      string `json:"version"`
+	Note         string `json:"note,omitempty"`
+	Job          string `json:"job,omitempty"`
 }
 
 func runOf(i store.LockInfo) jsonRun {
-	return jsonRun{i.ID, i.Who, i.Command(), i.Version, i.Info, i.Job}
+	return jsonRun{i.ID, i.Who, i.DatabaseUser, i.Command(), i.Version, i.Info, i.Job}
 }
 
 // runOrNull returns the run of an information; nil for none.
@@ -61,7 +62,7 @@ func RunsJSON(runs []store.PastRun) ([]byte, error) {
 	return json.MarshalIndent(doc, "", "  ")
 }
 
-// VersionsJSON returns the document of the versions of an instance.
+// VersionsJSON returns the document of the versions of an instance, an output or a check.
 func VersionsJSON(address string, versions []store.ObjectVersion) ([]byte, error) {
 	type version struct {
 		Deposed string   `json:"deposed,omitempty"`

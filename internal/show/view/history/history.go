@@ -1,4 +1,4 @@
-// Package history shows the runs on a state and the versions of its objects: as text, and as the JSON
+// Package history shows the runs on a state and the versions of its objects, outputs and checks: as text, and as the JSON
 // documents that docs/schemas describes.
 //
 // It may import addr, state, state/store and view. It must not know where a history is kept, and it has no
@@ -33,20 +33,32 @@ func remarks(i store.LockInfo) string {
 	return view.Visible(strings.TrimSpace(i.Info + " " + i.Job))
 }
 
+// who returns who says to have begun a run, and the user of the database if that is not evidently the same.
+func who(i store.LockInfo) string {
+	name := i.Who
+	if at := strings.LastIndexByte(name, '@'); at >= 0 {
+		name = name[:at]
+	}
+	if i.DatabaseUser == "" || i.DatabaseUser == name {
+		return view.Visible(i.Who)
+	}
+	return view.Visible(fmt.Sprintf("%s (database user %s)", i.Who, i.DatabaseUser))
+}
+
 // Runs writes a table of runs, the newest first. It fails if w fails.
 func Runs(w io.Writer, runs []store.PastRun) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "RUN\tBEGAN\tWHO\tCOMMAND\tCHANGES\tSTATUS\tNOTE")
 	for _, r := range runs {
-		line := fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%s\t%s", short(r.Info.ID), when(r.Began), view.Visible(r.Info.Who), view.Visible(r.Info.Command()), r.Changes, r.Status, remarks(r.Info))
+		line := fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%s\t%s", short(r.Info.ID), when(r.Began), who(r.Info), view.Visible(r.Info.Command()), r.Changes, r.Status, remarks(r.Info))
 		fmt.Fprintln(t, strings.TrimRight(line, "\t"))
 	}
 	return t.Flush()
 }
 
-// event is a change of an object.
+// event is a change of an object, an output or a check.
 type event struct {
-	object addr.Object
+	object addr.Object // zero for an output or a check
 	at     time.Time
 	change string // "added", "changed" or "removed"
 	by     *store.LockInfo
@@ -68,17 +80,23 @@ func events(versions []store.ObjectVersion) (out []event) {
 	return out
 }
 
-// Versions writes a table of the changes of the objects of an instance, the newest first. It fails if w
-// fails.
+// Versions writes a table of the changes of the objects of an instance, of an output or of a check, the newest
+// first. It fails if w fails.
 func Versions(w io.Writer, versions []store.ObjectVersion) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "WHEN\tCHANGE\tOBJECT\tRUN\tWHO\tCOMMAND\tNOTE")
+	object := func(addr.Object) string { return "" }
+	if len(versions) > 0 && versions[0].Object != (addr.Object{}) {
+		object = func(o addr.Object) string { return cmp.Or(string(o.Deposed), "current") + "\t" }
+		fmt.Fprintln(t, "WHEN\tCHANGE\tOBJECT\tRUN\tWHO\tCOMMAND\tNOTE")
+	} else {
+		fmt.Fprintln(t, "WHEN\tCHANGE\tRUN\tWHO\tCOMMAND\tNOTE")
+	}
 	for _, e := range events(versions) {
 		by := store.LockInfo{ID: "unknown"}
 		if e.by != nil {
 			by = *e.by
 		}
-		line := fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s", when(e.at), e.change, cmp.Or(string(e.object.Deposed), "current"), short(by.ID), view.Visible(by.Who), view.Visible(by.Command()), remarks(by))
+		line := fmt.Sprintf("%s\t%s\t%s%s\t%s\t%s\t%s", when(e.at), e.change, object(e.object), short(by.ID), who(by), view.Visible(by.Command()), remarks(by))
 		fmt.Fprintln(t, strings.TrimRight(line, "\t"))
 	}
 	return t.Flush()
@@ -95,7 +113,7 @@ func Active(w io.Writer, runs []store.ActiveRun) error {
 		if i > 0 {
 			sb.WriteString("\n")
 		}
-		fmt.Fprintf(&sb, "%s (%s), run %s, %s\n", view.Visible(r.Info.Who), view.Visible(r.Info.Command()), view.Visible(r.Info.ID), standing(r))
+		fmt.Fprintf(&sb, "%s (%s), run %s, %s\n", who(r.Info), view.Visible(r.Info.Command()), view.Visible(r.Info.ID), standing(r))
 		if note := remarks(r.Info); note != "" {
 			fmt.Fprintf(&sb, "  note: %s\n", note)
 		}

@@ -14,7 +14,7 @@ import (
 
 var (
 	began = time.Date(2030, 1, 2, 3, 4, 5, 0, time.Local)
-	alice = store.LockInfo{ID: "0123456789abcdef", Operation: "OperationTypeApply", Who: "alice@host", Version: "1.0.0", Info: "why\x1b[2J", Job: "https://ci.example/7"}
+	alice = store.LockInfo{ID: "0123456789abcdef", Operation: "OperationTypeApply", Who: "alice@host", DatabaseUser: "alice", Version: "1.0.0", Info: "why\x1b[2J", Job: "https://ci.example/7"}
 	thing = func() addr.Object {
 		i, err := addr.ParseInstance("test_thing.a[0]")
 		if err != nil {
@@ -79,6 +79,45 @@ func TestVersions(t *testing.T) {
 	}
 	doc, err := history.VersionsJSON("test_thing.a[0]", versions)
 	document(t, "object-history", doc, err)
+}
+
+// TestVersionsOfResults writes the versions of an output, which has no deposed objects.
+func TestVersionsOfResults(t *testing.T) {
+	versions := []store.ObjectVersion{{From: began, By: &store.LockInfo{ID: "x", Who: "bob@host", Operation: "apply"}, First: true}}
+	want := `WHEN                 CHANGE  RUN  WHO       COMMAND  NOTE
+2030-01-02 03:04:05  added   x    bob@host  apply
+`
+	if got := written(t, func(sb *strings.Builder) error { return history.Versions(sb, versions) }); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestDatabaseUser shows the user of the database unless it is evidently the one that a run names.
+func TestDatabaseUser(t *testing.T) {
+	for _, c := range []struct{ who, user, want string }{
+		{"alice@host", "", "alice@host"},
+		{"alice@host", "alice", "alice@host"},
+		{"alice", "alice", "alice"},
+		{"alice@example.com@host", "alice@example.com", "alice@example.com@host"},
+		{"alice@host", "bob", "alice@host (database user bob)"},
+		{"alice@host", "host", "alice@host (database user host)"},
+		{"alice@host", "b\x1bob", `alice@host (database user b\x1bob)`},
+		{"", "bob", " (database user bob)"},
+	} {
+		info := store.LockInfo{ID: "x", Who: c.who, DatabaseUser: c.user, Operation: "apply"}
+		want := c.want + " (apply), run x, runs since 2030-01-02 03:04:05, its lease lasts until 2030-01-02 03:04:05\n"
+		active := []store.ActiveRun{{Info: info, Status: store.RunRuns, Began: began, LeaseUntil: began}}
+		if got := written(t, func(sb *strings.Builder) error { return history.Active(sb, active) }); got != want {
+			t.Errorf("Active(%q, %q): got %q, want %q", c.who, c.user, got, want)
+		}
+		if doc, err := history.ActiveJSON(active); err != nil || strings.Contains(string(doc), `"database_user"`) != (c.user != "") {
+			t.Errorf("ActiveJSON(%q, %q): got %s and the error %v, want the user of the database", c.who, c.user, doc, err)
+		}
+		past := []store.PastRun{{Info: info, Status: store.RunEnded, Began: began}}
+		if got := written(t, func(sb *strings.Builder) error { return history.Runs(sb, past) }); !strings.Contains(got, c.want+"  apply") {
+			t.Errorf("Runs(%q, %q): got %q, want it to have %q", c.who, c.user, got, c.want)
+		}
+	}
 }
 
 func TestActive(t *testing.T) {
