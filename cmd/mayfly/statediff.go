@@ -61,7 +61,7 @@ func (c *stateCommands) diffCommand(a *app) *cli.Command {
 		})
 }
 
-// withoutResults takes outputs and checks out of states, since those of a moment are not known.
+// withoutResults takes outputs and checks out of states: the history of a moment does not have them.
 func withoutResults(files []*state.File) {
 	for i, f := range files {
 		if f != nil {

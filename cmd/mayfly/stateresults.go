@@ -10,7 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// subjectsAt returns what an address may stand for: an instance, and an output or a check block if it looks
+// subjectsAt returns the subjects that an address may name: an instance, and an output or a check if it looks
 // like output.a or module.m.check.b. Types of resources may have these names, too.
 func subjectsAt(i addr.Instance) []state.Subject {
 	out := []state.Subject{state.InstanceSubject(i)}

@@ -27,8 +27,8 @@ type LockInfo struct {
 	Path      string // of the state, as named by the store
 	Job       string `json:",omitempty"` // the URL of the job of a CI system that the run is
 
-	// DatabaseUser is the user who has taken the lock as a database knows him; "" if there is none, or it
-	// does not say. It is no part of the JSON form, which is the holder's own word.
+	// DatabaseUser is the user of the database that has the state, as its server has noted; "" for none. The
+	// JSON form, which is the holder's own word, does not have it.
 	DatabaseUser string `json:"-"`
 }
 

@@ -111,8 +111,8 @@ func (t *tx) reseal(workspace int64, same []state.ObjectChange) error {
 	})
 }
 
-// sealPast encrypts former versions of objects by the present rules. Versions that cannot be read stay as they
-// are.
+// sealPast encrypts former versions of objects by the present rules. Versions that cannot be read stay as
+// they are.
 func sealPast(t *tx, workspace int64) error {
 	if t.opt.Cipher == nil {
 		return nil

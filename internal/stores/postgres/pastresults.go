@@ -8,8 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// pastResultsTable has replaced versions of outputs and of results of checks. Nothing is known of those before
-// the migration that made it.
+// pastResultsTable has replaced versions of outputs and of results of checks. Nothing is known of versions
+// before the migration that made it.
 const pastResultsTable = `
 ALTER TABLE mayfly.results ADD COLUMN at timestamptz NOT NULL DEFAULT clock_timestamp();
 ALTER TABLE mayfly.workspaces ADD COLUMN results_forgotten timestamptz;

@@ -174,8 +174,8 @@ func TestPastResultsAreEncrypted(t *testing.T) {
 	}
 }
 
-// TestOutputsBeforeTheirHistory says what is not known: the outputs of times before the tables had versions of
-// them. The objects of these times are known.
+// TestOutputsBeforeTheirHistory does not pretend to know the outputs of times before the tables had versions
+// of them. The objects of these times are known.
 func TestOutputsBeforeTheirHistory(t *testing.T) {
 	opt := postgres.Options{ConnString: server.Start(t).URL(0)}
 	older, err := postgres.Older(opt, postgres.ResultsVersion-1)

@@ -8,9 +8,9 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// databaseUsers has each run note the user who has logged in to the database. Who a run says to be is the
-// client's word; this is the server's, so no client can set it. The function resolves names in pg_catalog
-// alone, since it is carried out with the search path and the rights of the client. Earlier runs have no user.
+// databaseUsers has each run note the user who has logged in to the database. The name in the information
+// about a run is the client's word; this one is the server's, so no client can set it. The function looks up
+// operators in pg_catalog alone: it would use the client's search path otherwise. Earlier runs have no user.
 const databaseUsers = `
 ALTER TABLE mayfly.runs ADD COLUMN database_user text;
 CREATE FUNCTION mayfly.note_user() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

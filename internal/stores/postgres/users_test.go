@@ -11,7 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// TestDatabaseUsers notes who has logged in to the database, whoever the run says to be. An applier who
+// TestDatabaseUsers notes who has logged in to the database, whatever name the run gives. An applier who
 // writes SQL by himself cannot have another name noted.
 func TestDatabaseUsers(t *testing.T) {
 	s := server.Start(t)

@@ -1,5 +1,5 @@
-// Package history shows the runs on a state and the versions of its objects, outputs and checks: as text, and as the JSON
-// documents that docs/schemas describes.
+// Package history shows the runs on a state and the versions of its objects, outputs and checks: as text, and
+// as the JSON documents that docs/schemas describes.
 //
 // It may import addr, state, state/store and view. It must not know where a history is kept, and it has no
 // values.
@@ -80,8 +80,8 @@ func events(versions []store.ObjectVersion) (out []event) {
 	return out
 }
 
-// Versions writes a table of the changes of the objects of an instance, of an output or of a check, the newest
-// first. It fails if w fails.
+// Versions writes a table of the changes of the objects of an instance, of an output or of a check, the
+// newest first. It fails if w fails.
 func Versions(w io.Writer, versions []store.ObjectVersion) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	object := func(addr.Object) string { return "" }
