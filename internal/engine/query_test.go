@@ -224,8 +224,8 @@ func TestQueryEnds(t *testing.T) {
 	}
 }
 
-// TestQueryEndsWithLists interrupts a query when all results are there, or when the provider ends the list
-// because it was told to stop. Nothing shows which, so it is an error.
+// TestQueryEndsWithLists interrupts a query when all results are there, or when the provider stops the list.
+// Nothing shows which, so it is an error.
 func TestQueryEndsWithLists(t *testing.T) {
 	w := newWorld(t, "")
 	for range 20 { // the end may come before the interrupt is noticed, or after that

@@ -175,8 +175,8 @@ func (l *List) list() bool {
 	return true
 }
 
-// interrupted returns the error about a list that ended after an interrupt, which a provider that was told to
-// stop may do without one.
+// interrupted returns the error about a list that ended after an interrupt, which a provider may do without
+// one when it stops.
 func (l *List) interrupted() diag.List {
 	diags := diag.At(l.in.Config().Range, "Operation interrupted", "The query was interrupted, so the results of this list may be incomplete.")
 	diags[0].Extra = context.Canceled
