@@ -95,7 +95,7 @@ var impossible = []string{"Invalid state move", "Invalid target address", "Resou
 // changed is a change with its end.
 type changed struct {
 	*hand
-	maybe   bool // it was killed
+	maybe   bool // it was broken off
 	refused bool // because of what is in the places
 }
 
@@ -157,10 +157,10 @@ func (s *site) checkByHand(dir string, first placed, acts []*act) {
 	ops := []porcupine.Operation{{ClientId: 0, Output: s.places(dir), Call: end, Return: math.MaxInt64}}
 	for _, a := range acts {
 		refused := a.code > 0 && a.says(impossible)
-		if a.hand == nil || a.code != 0 && !a.killed && !refused {
+		if a.hand == nil || a.code != 0 && !a.brokenOff() && !refused {
 			continue
 		}
-		op := porcupine.Operation{ClientId: a.number, Input: changed{a.hand, a.killed, refused}, Call: a.begun.UnixNano(), Return: a.end.UnixNano()}
+		op := porcupine.Operation{ClientId: a.number, Input: changed{a.hand, a.brokenOff(), refused}, Call: a.begun.UnixNano(), Return: a.end.UnixNano()}
 		if a.killed { // a request may still be on its way
 			op.Return = end
 		}

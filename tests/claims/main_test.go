@@ -20,7 +20,6 @@ import (
 	_ "github.com/lib/pq" // for looking at the rows
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
-	"github.com/mayfly-iac/mayfly/internal/testing/postgres"
 	"github.com/mayfly-iac/mayfly/internal/testing/program"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/tcpproxy"
@@ -29,7 +28,7 @@ import (
 var binary, mirror string
 
 func TestMain(m *testing.M) {
-	program.Main(m, func(dir string) error {
+	program.Main(ending{m}, func(dir string) error {
 		built, err := program.Prepare(dir, simcloud.Source, "1.0.0")
 		binary, mirror = built.Mayfly, built.Mirror
 		return err
@@ -39,39 +38,42 @@ func TestMain(m *testing.M) {
 // site is a state in PostgreSQL with a cloud.
 type site struct {
 	*testing.T
-	cloud, url string
-	server     *postgres.Server
-	db         *sql.DB
-	files      map[string]string
+	cloud, url  string
+	host        *host
+	database    string
+	db          *sql.DB
+	files       map[string]string
+	initialized string // a directory with the same modules; "" for none
 }
 
 // newSite returns a site for a configuration. Its text is followed by the blocks about the provider and the
 // backend.
 func newSite(t *testing.T, text string, more map[string]string) *site {
 	t.Helper()
-	const blocks = "\nterraform {\n  required_providers {\n    sim = { source = \"" + simcloud.Source + "\" }\n  }\n  backend \"postgres\" {}\n}\n"
-	server := postgres.Start(t)
-	s := &site{T: t, cloud: t.TempDir(), url: server.URL(0), server: server, files: map[string]string{"main.tf": text + blocks}}
-	for name, content := range more {
-		s.files[name] = content
-	}
-	var err error
-	if s.db, err = sql.Open("postgres", s.url); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.db.Close() })
-	return s
+	return sharedHost(t).newSite(t, text, more)
 }
 
-// machine returns an initialized directory, as on another machine.
+// blocks are the blocks about the provider and the backend.
+const blocks = "\nterraform {\n  required_providers {\n    sim = { source = \"" + simcloud.Source + "\" }\n  }\n  backend \"postgres\" {}\n}\n"
+
+// machine returns an initialized directory, as on another machine. Only the first one for modules is made by
+// the command, which takes as long as a run: others are copies.
 func (s *site) machine() string {
 	s.Helper()
 	dir := s.TempDir()
 	for name, text := range s.files {
 		filetest.Write(s, filepath.Join(dir, name), text)
 	}
-	if out, err := s.command(dir, "init", "-plugin-dir="+mirror).CombinedOutput(); err != nil {
-		s.Fatalf("mayfly init: %v\n%s", err, out)
+	if s.initialized == "" {
+		s.must(dir, "init", "-plugin-dir="+mirror)
+		s.initialized = dir
+		return dir
+	}
+	for _, name := range []string{".terraform", ".terraform.lock.hcl"} {
+		from, to := filepath.Join(s.initialized, name), filepath.Join(dir, name)
+		if out, err := exec.Command("cp", "-R", from, to).CombinedOutput(); err != nil {
+			s.Fatalf("copying %s: %v\n%s", from, err, out)
+		}
 	}
 	return dir
 }
@@ -94,9 +96,16 @@ func (s *site) behindProxy() *tcpproxy.Proxy {
 }
 
 func (s *site) command(dir string, args ...string) *exec.Cmd {
+	cmd := command(dir, s.url, args...)
+	cmd.Env = append(cmd.Env, simcloud.EnvDir+"="+s.cloud)
+	return cmd
+}
+
+// command returns a command in a directory, with processes that are a group, and a database.
+func command(dir, url string, args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), simcloud.EnvDir+"="+s.cloud, "PG_CONN_STR="+s.url, "NO_COLOR=1")
+	cmd.Env = append(os.Environ(), "PG_CONN_STR="+url, "NO_COLOR=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
@@ -109,6 +118,8 @@ type result struct {
 
 func (s *site) run(dir string, args ...string) result {
 	s.Helper()
+	s.host.up.RLock()
+	defer s.host.up.RUnlock()
 	var out bytes.Buffer
 	cmd := s.command(dir, args...)
 	cmd.Stdout, cmd.Stderr = &out, &out
