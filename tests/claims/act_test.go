@@ -83,7 +83,7 @@ func newAct(s *site, sh shape, r *rand.Rand, number int) *act {
 
 // args returns the command of an act. Its number is its note.
 func (a *act) args() []string {
-	more := []string{"-lock-timeout=20s", "-run-note=" + a.note()}
+	more := []string{"-lock-timeout=2m", "-run-note=" + a.note()}
 	if a.hand != nil {
 		return a.hand.args(more)
 	}
@@ -256,9 +256,10 @@ var reasons = append([]string{"Parts of the state are claimed", "Error acquiring
 // A run that has not reached the server yet gives up after this time.
 const firstPatience = 3 * time.Second
 
-// says reports whether a run has printed one of some texts.
-func (a *act) says(texts []string) bool {
-	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(a.output, text) })
+// says reports whether a run has printed one of some texts, on however many lines.
+func (a *act) says(texts ...string) bool {
+	output := strings.Join(strings.Fields(a.output), " ")
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(output, text) })
 }
 
 // checkEnd checks that a run has failed for a reason that it may have. It may give up to reach a server that
@@ -266,9 +267,9 @@ func (a *act) says(texts []string) bool {
 func (a *act) checkEnd(s *site) {
 	s.Helper()
 	switch {
-	case a.code <= 0 || a.says(reasons):
-	case a.lapsed && a.says([]string{"not renewed in time"}):
-	case a.unheard && a.says([]string{"(tried "}) && a.end.Sub(a.begun) > firstPatience && (a.wasCut || s.host.away(a.begun, a.end)):
+	case a.code <= 0 || a.says(reasons...):
+	case a.lapsed && a.says("not renewed in time"):
+	case a.unheard && a.says("(tried ") && a.end.Sub(a.begun) > firstPatience && (a.wasCut || s.host.away(a.begun, a.end)):
 	default:
 		s.Errorf("got the error of a run that may not fail like that: %s", a)
 	}

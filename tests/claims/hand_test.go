@@ -156,7 +156,7 @@ func (s *site) checkByHand(dir string, first placed, acts []*act) {
 	end := time.Now().UnixNano()
 	ops := []porcupine.Operation{{ClientId: 0, Output: s.places(dir), Call: end, Return: math.MaxInt64}}
 	for _, a := range acts {
-		refused := a.code > 0 && a.says(impossible)
+		refused := a.code > 0 && a.says(impossible...)
 		if a.hand == nil || a.code != 0 && !a.brokenOff() && !refused {
 			continue
 		}
