@@ -57,5 +57,10 @@ func Transact(ctx context.Context, s *Store, f func(exec func(string, ...any) er
 	})
 }
 
+// Stream calls f for each row that a statement finds, in a transaction that is repeated.
+func Stream(ctx context.Context, s *Store, f func(scan func(...any) error) error, statement string) error {
+	return s.again(ctx, reading, func(t *tx) error { return t.stream(f, statement) })
+}
+
 // MostConnections returns how many connections a store makes at most.
 func MostConnections(s *Store) int { return s.pool.Stats().MaxOpenConnections }

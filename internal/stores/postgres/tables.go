@@ -284,12 +284,12 @@ func (t *tx) rows(f func(scan func(...any) error) error, statement string, args 
 
 // stream is rows for many rows. The statement is prepared, so that they come in binary form, in half of the
 // bytes.
-func (t *tx) stream(f func(scan func(...any) error) error, statement string, args ...any) (err error) {
+func (t *tx) stream(f func(scan func(...any) error) error, statement string, args ...any) error {
 	prepared, err := t.session.PrepareContext(t.ctx, t.in(statement))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, prepared.Close()) }()
+	defer func() { _ = prepared.Close() }() // if that fails, the connection is lost, which the commit reports
 	rows, err := prepared.QueryContext(t.ctx, args...)
 	if err != nil {
 		return err

@@ -72,3 +72,36 @@ func TestLostBeforeItBegins(t *testing.T) {
 		t.Errorf("got %v, want %v", err, store.ErrWorkspaceExists)
 	}
 }
+
+// TestLostAfterRows has the server end a session when it has sent all rows: the transaction is repeated. The
+// answer to the end of the statement is the server's farewell then, which the client does not understand.
+func TestLostAfterRows(t *testing.T) {
+	at := server.Start(t).URL(0)
+	s := open(t, postgres.Options{ConnString: at})
+	db, err := sql.Open("postgres", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	times := 0
+	err = postgres.Stream(t.Context(), s, func(scan func(...any) error) error {
+		var pid int
+		if err := scan(&pid); err != nil || times > 0 {
+			times++
+			return err
+		}
+		times++
+		if _, err := db.Exec(`SELECT pg_terminate_backend($1)`, pid); err != nil {
+			t.Error(err)
+		}
+		for there := true; there && !t.Failed(); {
+			if err := db.QueryRow(`SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE pid = $1)`, pid).Scan(&there); err != nil {
+				t.Error(err)
+			}
+		}
+		return nil
+	}, `SELECT pg_backend_pid()`)
+	if err != nil || times != 2 {
+		t.Errorf("got %v after reading the row %d times, want no error after 2", err, times)
+	}
+}
