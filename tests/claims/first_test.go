@@ -16,15 +16,21 @@ import (
 func TestFirstRuns(t *testing.T) {
 	s := newModules(t)
 	one, two := s.machine(), s.machine()
-	_, first := s.start(one, vars(1, 1, "apply", "-auto-approve", "-target=module.a")...)
-	s.until(1, underWay)
+	cmd, first := s.start(one, vars(1, 1, "apply", "-auto-approve", "-target=module.a")...)
+	goOn := s.halt(cmd)
 	refused := s.run(two, vars(1, 1, "apply", "-auto-approve", "-target=module.b")...)
 	if refused.code != 1 {
 		t.Errorf("got the exit status %d, want 1", refused.code)
 	}
 	s.contains(refused.output, "Parts of the state are claimed", "the whole state, claimed by ", " (apply), run ")
-	waited := s.must(two, vars(1, 1, "apply", "-auto-approve", "-lock-timeout=60s", "-target=module.b")...)
-	s.contains(waited, "Plan is stale", "the state is new by ", " (apply), run ", "A new plan is made")
+	_, waiting := s.start(two, vars(1, 1, "apply", "-auto-approve", "-lock-timeout=5m", "-target=module.b")...)
+	s.until(1, waits)
+	goOn()
+	r := <-waiting
+	if r.code != 0 {
+		t.Errorf("got the exit status %d, want 0", r.code)
+	}
+	s.contains(r.output, "Plan is stale", "the state is new by ", " (apply), run ", "A new plan is made")
 	if r := <-first; r.code != 0 {
 		t.Errorf("got the exit status %d, want 0:\n%s", r.code, r.output)
 	}

@@ -178,6 +178,37 @@ func (s *site) until(count int, query string) {
 // underWay counts operations that have begun and not ended.
 const underWay = `SELECT count(*) FROM mayfly.operations WHERE ended IS NULL`
 
+// waits counts runs that wait for claims.
+const waits = `SELECT count(*) FROM mayfly.runs WHERE state = 'waiting'`
+
+// active counts statements that are carried out, but for this one.
+const active = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()`
+
+// halt has the processes of a command stand still during an operation, until the function is called that it
+// returns. So what others do meanwhile meets the operation, however slow the machine.
+func (s *site) halt(cmd *exec.Cmd) (goOn func()) {
+	s.Helper()
+	send := func(signal syscall.Signal) {
+		s.Helper()
+		if err := syscall.Kill(-cmd.Process.Pid, signal); err != nil {
+			s.Fatal(err)
+		}
+	}
+	for {
+		s.until(1, underWay)
+		send(syscall.SIGSTOP)
+		s.until(0, active)
+		var open int
+		if err := s.db.QueryRow(underWay).Scan(&open); err != nil {
+			s.Fatal(err)
+		}
+		if open == 1 {
+			return func() { send(syscall.SIGCONT) }
+		}
+		send(syscall.SIGCONT) // it has ended in the meantime
+	}
+}
+
 // attribute returns an attribute of an object in the cloud, as JSON; "" if there is none.
 func (s *site) attribute(name, attribute string) string {
 	s.Helper()

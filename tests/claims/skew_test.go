@@ -53,7 +53,7 @@ func TestSkew(t *testing.T) {
 	for round := range 3 {
 		var all []<-chan result
 		for i, dir := range dirs {
-			_, ended := s.start(dir, "apply", "-auto-approve", "-lock-timeout=60s", fmt.Sprint("-target=sim_thing.o", i), set("v", 100*(round+1)+i))
+			_, ended := s.start(dir, "apply", "-auto-approve", "-lock-timeout=5m", fmt.Sprint("-target=sim_thing.o", i), set("v", 100*(round+1)+i))
 			all = append(all, ended)
 		}
 		for _, ended := range all {
