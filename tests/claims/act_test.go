@@ -68,10 +68,10 @@ func newAct(s *site, sh shape, r *rand.Rand, number int) *act {
 		a.cut = &tcpproxy.Cut{Direction: tcpproxy.Direction(r.IntN(2)), After: int64(r.IntN(30000)), Late: time.Duration(r.IntN(2)*r.IntN(300)) * time.Millisecond}
 	}
 	if r.IntN(5) < 2 {
-		a.strike = &strike{lapse: r.IntN(3) == 0, when: moment(r.IntN(3)), after: time.Duration(1+r.IntN(1500)) * time.Millisecond, rest: time.Duration(r.IntN(600)) * time.Millisecond}
+		a.strike = &strike{lapse: r.IntN(3) == 0, when: []moment{sinceBegin, inOperation, inOperation, atCut}[r.IntN(4)], after: time.Duration(1+r.IntN(1500)) * time.Millisecond, rest: time.Duration(r.IntN(600)) * time.Millisecond}
 		switch {
 		case a.strike.when == inOperation && a.hand == nil:
-			a.strike.after /= 10
+			a.strike.after /= 30 // an operation takes up to 0.2 s
 		case a.strike.when == atCut && a.cut != nil:
 			a.strike.after = 0
 		default:

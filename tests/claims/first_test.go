@@ -112,7 +112,7 @@ func (b *lockedBuffer) String() string {
 // await waits until a text is there so many times.
 func (b *lockedBuffer) await(s *site, text string, count int) {
 	s.Helper()
-	for deadline := time.Now().Add(time.Minute); strings.Count(b.String(), text) < count; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); strings.Count(b.String(), text) < count; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			s.Fatalf("got %q less than %d times in\n%s", text, count, b.String())
 		}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -27,11 +28,14 @@ import (
 
 var binary, mirror string
 
+// patience is how long tests wait for what must happen. Only a test that fails waits so long.
+const patience = 5 * time.Minute
+
 func TestMain(m *testing.M) {
 	program.Main(ending{m}, func(dir string) error {
 		built, err := program.Prepare(dir, simcloud.Source, "1.0.0")
 		binary, mirror = built.Mayfly, built.Mirror
-		return err
+		return errors.Join(err, os.Setenv("PGCTLTIMEOUT", fmt.Sprint(patience.Seconds())))
 	})
 }
 
@@ -167,7 +171,7 @@ func (s *site) startBy(url, dir string, args ...string) (cmd *exec.Cmd, ended <-
 func (s *site) until(count int, query string) {
 	s.Helper()
 	got := 0
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if err := s.db.QueryRow(query).Scan(&got); err == nil && got == count {
 			return
 		}
