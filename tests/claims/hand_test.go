@@ -128,19 +128,7 @@ func byHand(first placed) porcupine.Model {
 // places returns the objects of the state in all places.
 func (s *site) places(dir string) (p placed) {
 	s.Helper()
-	var doc struct {
-		Resources []struct {
-			Name      string
-			Instances []struct {
-				Key        int `json:"index_key"`
-				Attributes struct{ ID string }
-			}
-		}
-	}
-	if err := json.Unmarshal([]byte(s.must(dir, "state", "pull")), &doc); err != nil {
-		s.Fatal(err)
-	}
-	for _, r := range doc.Resources {
+	for _, r := range s.pull(dir).Resources {
 		for _, i := range r.Instances {
 			if r.Name == "place" {
 				p[i.Key] = i.Attributes.ID

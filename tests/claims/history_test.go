@@ -87,18 +87,7 @@ func history(s *site, sh shape, r *rand.Rand, machines, each int) (acts []*act) 
 func (s *site) tags(dir string, n int) (state, world []map[string]string) {
 	s.Helper()
 	state, world = make([]map[string]string, n), make([]map[string]string, n)
-	var doc struct {
-		Resources []struct {
-			Name      string
-			Instances []struct {
-				Attributes struct{ Tags map[string]string }
-			}
-		}
-	}
-	if err := json.Unmarshal([]byte(s.must(dir, "state", "pull")), &doc); err != nil {
-		s.Fatal(err)
-	}
-	for _, r := range doc.Resources {
+	for _, r := range s.pull(dir).Resources {
 		if i, err := strconv.Atoi(r.Name[1:]); err == nil { // else it is changed by hand
 			state[i] = r.Instances[0].Attributes.Tags
 		}

@@ -143,6 +143,35 @@ func (s *site) must(dir string, args ...string) string {
 	return r.output
 }
 
+// document is the part of a state that tests look at.
+type document struct {
+	Resources []struct {
+		Name      string
+		Instances []struct {
+			Key        int `json:"index_key"`
+			Attributes struct {
+				ID   string
+				Tags map[string]string
+			}
+		}
+	}
+}
+
+// pull returns the state. The messages of the command are not part of it: a slow machine prints some.
+func (s *site) pull(dir string) (doc document) {
+	s.Helper()
+	s.host.up.RLock()
+	defer s.host.up.RUnlock()
+	out, err := s.command(dir, "state", "pull").Output()
+	if err == nil {
+		err = json.Unmarshal(out, &doc)
+	}
+	if err != nil {
+		s.Fatalf("mayfly state pull: %v\n%s", err, out)
+	}
+	return doc
+}
+
 // start starts a command that goes on beside the test.
 func (s *site) start(dir string, args ...string) (cmd *exec.Cmd, ended <-chan result) {
 	return s.startBy(s.url, dir, args...)
