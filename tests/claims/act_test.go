@@ -5,18 +5,21 @@ package claims
 import (
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
 	"github.com/mayfly-iac/mayfly/internal/testing/tcpproxy"
 )
 
 // act is a run of a history.
 type act struct {
 	number, target int
+	alone          bool          // it changes only the target, not what that is made of
 	hand           *hand         // in place of an apply; nil for none
 	cut            *tcpproxy.Cut // of its connection to the server; nil for none
 	strike         *strike       // nil for none
@@ -60,7 +63,7 @@ const (
 
 // newAct draws an act.
 func newAct(s *site, sh shape, r *rand.Rand, number int) *act {
-	a := &act{number: number, target: r.IntN(len(sh.parents))}
+	a := &act{number: number, target: r.IntN(len(sh.parents)), alone: r.IntN(2) == 0}
 	if r.IntN(5) < 2 {
 		a.hand = newHand(s, r, number)
 	}
@@ -94,7 +97,7 @@ func (a *act) args() []string {
 func (a *act) note() string { return fmt.Sprint("act-", a.number) }
 
 func (a *act) String() string {
-	what := fmt.Sprint("apply of o", a.target)
+	what := fmt.Sprintf("apply of o%d (alone: %v)", a.target, a.alone)
 	if a.hand != nil {
 		what = a.hand.String()
 	}
@@ -105,7 +108,12 @@ func (a *act) String() string {
 func (a *act) brokenOff() bool { return a.killed || a.lapsed && a.code != 0 }
 
 // carryOut carries out an act.
-func (a *act) carryOut(s *site, dir string) {
+func (a *act) carryOut(s *site, sh shape, dir string) {
+	only := all
+	if a.alone {
+		only = a.target
+	}
+	filetest.Write(s, filepath.Join(dir, "main.tf"), sh.text(only)+blocks)
 	proxy := tcpproxy.Start(s, s.host.Port)
 	started, cut, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	group := 0 // of processes

@@ -5,6 +5,7 @@ package claims
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/anishathalye/porcupine"
 )
@@ -16,7 +17,10 @@ var chain = shape{parents: []int{-1, 0, -1}}
 func TestExplained(t *testing.T) {
 	run := func(number, target int) *act { return &act{number: number, target: target} }
 	tags := func(v, up string) map[string]string { return map[string]string{"v": v, "up": up} }
-	failed, killed, lapsed := run(2, 1), run(2, 1), run(2, 1)
+	alone := func(number, target int) *act { return &act{number: number, target: target, alone: true} }
+	failed, killed, lapsed, later := run(2, 1), run(2, 1), run(2, 1), alone(3, 1)
+	later.begun = time.Unix(1, 0)
+	later.end = later.begun
 	failed.code = 1
 	killed.killed, killed.code = true, -1
 	lapsed.lapsed, lapsed.code = true, 1
@@ -25,20 +29,24 @@ func TestExplained(t *testing.T) {
 		world []map[string]string
 		want  bool
 	}{
-		"nothing":                        {nil, []map[string]string{tags("1", ""), tags("1", "1"), tags("1", "")}, true},
-		"one run":                        {[]*act{run(2, 1)}, []map[string]string{tags("2", ""), tags("2", "2"), tags("1", "")}, true},
-		"one run, half":                  {[]*act{run(2, 1)}, []map[string]string{tags("2", ""), tags("1", "1"), tags("1", "")}, false},
-		"a killed run, half":             {[]*act{killed}, []map[string]string{tags("2", ""), tags("1", "1"), tags("1", "")}, true},
-		"a run without claims, half":     {[]*act{lapsed}, []map[string]string{tags("2", ""), tags("1", "1"), tags("1", "")}, true},
-		"a failed run":                   {[]*act{failed}, []map[string]string{tags("2", ""), tags("2", "2"), tags("1", "")}, false},
-		"one after the other":            {[]*act{run(2, 1), run(3, 0)}, []map[string]string{tags("3", ""), tags("2", "2"), tags("1", "")}, true},
-		"each before the other":          {[]*act{run(2, 1), run(3, 1)}, []map[string]string{tags("3", ""), tags("2", "2"), tags("1", "")}, false},
-		"a value from before":            {[]*act{run(2, 1)}, []map[string]string{tags("2", ""), tags("2", "1"), tags("1", "")}, false},
-		"an object that is gone":         {nil, []map[string]string{nil, tags("1", "1"), tags("1", "")}, false},
-		"a run that nothing was left of": {[]*act{run(2, 2)}, []map[string]string{tags("1", ""), tags("1", "1"), tags("1", "")}, false},
+		"nothing":                     {nil, []map[string]string{tags("1", ""), tags("1", "1"), tags("1", "")}, true},
+		"one run":                     {[]*act{run(2, 1)}, []map[string]string{tags("2", ""), tags("2", "2"), tags("1", "")}, true},
+		"one run, half":               {[]*act{run(2, 1)}, []map[string]string{tags("2", ""), tags("1", "1"), tags("1", "")}, false},
+		"a killed run, half":          {[]*act{killed}, []map[string]string{tags("2", ""), tags("1", "1"), tags("1", "")}, true},
+		"a run without claims, half":  {[]*act{lapsed}, []map[string]string{tags("2", ""), tags("1", "1"), tags("1", "")}, true},
+		"a failed run":                {[]*act{failed}, []map[string]string{tags("2", ""), tags("2", "2"), tags("1", "")}, false},
+		"one after the other":         {[]*act{run(2, 1), run(3, 0)}, []map[string]string{tags("3", ""), tags("2", "2"), tags("1", "")}, true},
+		"each before the other":       {[]*act{run(2, 1), run(3, 1)}, []map[string]string{tags("3", ""), tags("2", "2"), tags("1", "")}, false},
+		"a value from before":         {[]*act{run(2, 1)}, []map[string]string{tags("2", ""), tags("2", "1"), tags("1", "")}, false},
+		"a value that was there":      {[]*act{run(2, 0), alone(3, 1)}, []map[string]string{tags("2", ""), tags("3", "2"), tags("1", "")}, true},
+		"a value from before another": {[]*act{run(2, 0), alone(3, 1)}, []map[string]string{tags("2", ""), tags("3", "1"), tags("1", "")}, true},
+		"a value that another has changed, and what is made of it": {[]*act{run(2, 1), alone(3, 1)}, []map[string]string{tags("2", ""), tags("3", "1"), tags("1", "")}, false},
+		"a value from before it began":                             {[]*act{run(2, 0), later}, []map[string]string{tags("2", ""), tags("3", "1"), tags("1", "")}, false},
+		"an object that is gone":                                   {nil, []map[string]string{nil, tags("1", "1"), tags("1", "")}, false},
+		"a run that nothing was left of":                           {[]*act{run(2, 2)}, []map[string]string{tags("1", ""), tags("1", "1"), tags("1", "")}, false},
 	} {
-		if err := explained(chain, c.acts, c.world); (err == nil) != c.want {
-			t.Errorf("%s: explained: got %v, want an explanation: %v", name, err, c.want)
+		if got := explained(chain, c.acts, c.world); got != c.want {
+			t.Errorf("%s: explained: got %v, want %v", name, got, c.want)
 		}
 	}
 }

@@ -92,3 +92,32 @@ func ordered(world []map[string]string) error {
 	}
 	return acyclic(after)
 }
+
+// acyclic returns an error if runs come before each other.
+func acyclic(after map[int][]int) error {
+	const open, done = 1, 2
+	status := map[int]int{}
+	var visit func(run int) error
+	visit = func(run int) error {
+		switch status[run] {
+		case open:
+			return fmt.Errorf("no order of the runs explains the objects: the run %d comes before itself in %v", run, after)
+		case done:
+			return nil
+		}
+		status[run] = open
+		for _, next := range after[run] {
+			if err := visit(next); err != nil {
+				return err
+			}
+		}
+		status[run] = done
+		return nil
+	}
+	for run := range after {
+		if err := visit(run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
