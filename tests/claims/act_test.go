@@ -296,8 +296,15 @@ func (a *act) count(sum map[string]int) {
 		sum[kind+" lapsed"]++
 	case a.code == 0:
 		sum[kind]++
+	case a.unheard && !a.says(reasons...):
+		sum[kind+" that reached no server"]++
 	default:
 		sum[kind+" refused"]++
+		for _, reason := range reasons {
+			if a.says(reason) {
+				sum[reason]++
+			}
+		}
 	}
 	if a.wasCut {
 		sum["connections cut"]++
