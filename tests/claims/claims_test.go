@@ -52,13 +52,16 @@ func vars(a, b int, more ...string) []string {
 	return append(more, set("a", a), set("b", b))
 }
 
-// TestDisjoint has two applies change a module each. They run at the same time.
+// TestDisjoint has two applies change a module each. They have claims at the same time.
 func TestDisjoint(t *testing.T) {
 	s := newModules(t)
 	one, two := s.machine(), s.machine()
 	s.must(one, vars(1, 1, "apply", "-auto-approve")...)
-	_, first := s.start(one, vars(2, 1, "apply", "-auto-approve", "-target=module.a")...)
+	cmd, first := s.start(one, vars(2, 1, "apply", "-auto-approve", "-target=module.a")...)
+	goOn := s.halt(cmd)
 	_, second := s.start(two, vars(1, 2, "apply", "-auto-approve", "-target=module.b")...)
+	s.until(1, underWay+` AND key LIKE 'module.b.%'`)
+	goOn()
 	for _, ended := range []<-chan result{first, second} {
 		if r := <-ended; r.code != 0 {
 			t.Errorf("got the exit status %d, want 0:\n%s", r.code, r.output)
@@ -82,16 +85,22 @@ func TestTouching(t *testing.T) {
 	s := newModules(t)
 	one, two := s.machine(), s.machine()
 	s.must(one, vars(1, 1, "apply", "-auto-approve")...)
-	_, first := s.start(one, vars(2, 1, "apply", "-auto-approve", "-target=module.a")...)
-	s.until(1, underWay)
+	cmd, first := s.start(one, vars(2, 1, "apply", "-auto-approve", "-target=module.a")...)
+	goOn := s.halt(cmd)
 	refused := s.run(two, vars(3, 1, "apply", "-auto-approve", "-target=module.a.sim_thing.second")...)
 	if refused.code != 1 {
 		t.Errorf("got the exit status %d, want 1", refused.code)
 	}
 	s.contains(refused.output, "Parts of the state are claimed", "module.a.sim_thing.first, claimed by ", " (apply), run ", "mayfly force-unlock ")
 	s.contains(s.must(two, vars(1, 1, "plan", "-target=module.b")...), "No changes")
-	waited := s.must(two, vars(3, 1, "apply", "-auto-approve", "-lock-timeout=60s", "-target=module.a")...)
-	s.contains(waited, "Plan is stale", "module.a.sim_thing.first was changed by", "A new plan is made")
+	_, waiting := s.start(two, vars(3, 1, "apply", "-auto-approve", "-lock-timeout=5m", "-target=module.a")...)
+	s.until(1, waits)
+	goOn()
+	r := <-waiting
+	if r.code != 0 {
+		t.Errorf("got the exit status %d, want 0", r.code)
+	}
+	s.contains(r.output, "Plan is stale", "module.a.sim_thing.first was changed by", "A new plan is made")
 	if r := <-first; r.code != 0 {
 		t.Errorf("got the exit status %d, want 0:\n%s", r.code, r.output)
 	}
@@ -125,7 +134,7 @@ func TestKilled(t *testing.T) {
 	one, two := s.machine(), s.machine()
 	s.must(one, vars(1, 1, "apply", "-auto-approve")...)
 	cmd, ended := s.start(one, vars(2, 2, "apply", "-auto-approve", "-parallelism=1")...)
-	s.until(1, underWay)
+	s.halt(cmd)
 	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

@@ -16,15 +16,21 @@ import (
 func TestFirstRuns(t *testing.T) {
 	s := newModules(t)
 	one, two := s.machine(), s.machine()
-	_, first := s.start(one, vars(1, 1, "apply", "-auto-approve", "-target=module.a")...)
-	s.until(1, underWay)
+	cmd, first := s.start(one, vars(1, 1, "apply", "-auto-approve", "-target=module.a")...)
+	goOn := s.halt(cmd)
 	refused := s.run(two, vars(1, 1, "apply", "-auto-approve", "-target=module.b")...)
 	if refused.code != 1 {
 		t.Errorf("got the exit status %d, want 1", refused.code)
 	}
 	s.contains(refused.output, "Parts of the state are claimed", "the whole state, claimed by ", " (apply), run ")
-	waited := s.must(two, vars(1, 1, "apply", "-auto-approve", "-lock-timeout=60s", "-target=module.b")...)
-	s.contains(waited, "Plan is stale", "the state is new by ", " (apply), run ", "A new plan is made")
+	_, waiting := s.start(two, vars(1, 1, "apply", "-auto-approve", "-lock-timeout=5m", "-target=module.b")...)
+	s.until(1, waits)
+	goOn()
+	r := <-waiting
+	if r.code != 0 {
+		t.Errorf("got the exit status %d, want 0", r.code)
+	}
+	s.contains(r.output, "Plan is stale", "the state is new by ", " (apply), run ", "A new plan is made")
 	if r := <-first; r.code != 0 {
 		t.Errorf("got the exit status %d, want 0:\n%s", r.code, r.output)
 	}
@@ -106,7 +112,7 @@ func (b *lockedBuffer) String() string {
 // await waits until a text is there so many times.
 func (b *lockedBuffer) await(s *site, text string, count int) {
 	s.Helper()
-	for deadline := time.Now().Add(time.Minute); strings.Count(b.String(), text) < count; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); strings.Count(b.String(), text) < count; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			s.Fatalf("got %q less than %d times in\n%s", text, count, b.String())
 		}

@@ -95,7 +95,7 @@ var impossible = []string{"Invalid state move", "Invalid target address", "Resou
 // changed is a change with its end.
 type changed struct {
 	*hand
-	maybe   bool // it was killed
+	maybe   bool // it was broken off
 	refused bool // because of what is in the places
 }
 
@@ -128,19 +128,7 @@ func byHand(first placed) porcupine.Model {
 // places returns the objects of the state in all places.
 func (s *site) places(dir string) (p placed) {
 	s.Helper()
-	var doc struct {
-		Resources []struct {
-			Name      string
-			Instances []struct {
-				Key        int `json:"index_key"`
-				Attributes struct{ ID string }
-			}
-		}
-	}
-	if err := json.Unmarshal([]byte(s.must(dir, "state", "pull")), &doc); err != nil {
-		s.Fatal(err)
-	}
-	for _, r := range doc.Resources {
+	for _, r := range s.pull(dir).Resources {
 		for _, i := range r.Instances {
 			if r.Name == "place" {
 				p[i.Key] = i.Attributes.ID
@@ -156,11 +144,11 @@ func (s *site) checkByHand(dir string, first placed, acts []*act) {
 	end := time.Now().UnixNano()
 	ops := []porcupine.Operation{{ClientId: 0, Output: s.places(dir), Call: end, Return: math.MaxInt64}}
 	for _, a := range acts {
-		refused := a.code > 0 && a.says(impossible)
-		if a.hand == nil || a.code != 0 && !a.killed && !refused {
+		refused := a.code > 0 && a.says(impossible...)
+		if a.hand == nil || a.code != 0 && !a.brokenOff() && !refused {
 			continue
 		}
-		op := porcupine.Operation{ClientId: a.number, Input: changed{a.hand, a.killed, refused}, Call: a.begun.UnixNano(), Return: a.end.UnixNano()}
+		op := porcupine.Operation{ClientId: a.number, Input: changed{a.hand, a.brokenOff(), refused}, Call: a.begun.UnixNano(), Return: a.end.UnixNano()}
 		if a.killed { // a request may still be on its way
 			op.Return = end
 		}

@@ -17,14 +17,15 @@ func TestLate(t *testing.T) {
 	s := newModules(t)
 	one, two := s.machine(), s.machine()
 	s.must(one, vars(1, 1, "apply", "-auto-approve")...)
-	_, first := s.start(one, vars(2, 1, "apply", "-auto-approve")...)
-	s.until(1, underWay)
+	cmd, first := s.start(one, vars(2, 1, "apply", "-auto-approve")...)
+	goOn := s.halt(cmd)
 	refused := s.run(two, vars(3, 1, "apply", "-auto-approve")...)
 	run := regexp.MustCompile(`mayfly force-unlock (\S+)`).FindStringSubmatch(refused.output)
 	if run == nil {
 		t.Fatalf("got the text\n%s\nwant the command that frees the run", refused.output)
 	}
 	s.must(two, "force-unlock", "-force", run[1])
+	goOn()
 	r := <-first
 	if r.code != 1 {
 		t.Errorf("got the exit status %d, want 1", r.code)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -20,7 +21,6 @@ import (
 	_ "github.com/lib/pq" // for looking at the rows
 
 	"github.com/mayfly-iac/mayfly/internal/testing/filetest"
-	"github.com/mayfly-iac/mayfly/internal/testing/postgres"
 	"github.com/mayfly-iac/mayfly/internal/testing/program"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simcloud"
 	"github.com/mayfly-iac/mayfly/internal/testing/tcpproxy"
@@ -28,50 +28,56 @@ import (
 
 var binary, mirror string
 
+// patience is how long tests wait for what must happen. Only a test that fails waits so long.
+const patience = 5 * time.Minute
+
 func TestMain(m *testing.M) {
-	program.Main(m, func(dir string) error {
+	program.Main(ending{m}, func(dir string) error {
 		built, err := program.Prepare(dir, simcloud.Source, "1.0.0")
 		binary, mirror = built.Mayfly, built.Mirror
-		return err
+		return errors.Join(err, os.Setenv("PGCTLTIMEOUT", fmt.Sprint(patience.Seconds())))
 	})
 }
 
 // site is a state in PostgreSQL with a cloud.
 type site struct {
 	*testing.T
-	cloud, url string
-	server     *postgres.Server
-	db         *sql.DB
-	files      map[string]string
+	cloud, url  string
+	host        *host
+	database    string
+	db          *sql.DB
+	files       map[string]string
+	initialized string // a directory with the same modules; "" for none
 }
 
 // newSite returns a site for a configuration. Its text is followed by the blocks about the provider and the
 // backend.
 func newSite(t *testing.T, text string, more map[string]string) *site {
 	t.Helper()
-	const blocks = "\nterraform {\n  required_providers {\n    sim = { source = \"" + simcloud.Source + "\" }\n  }\n  backend \"postgres\" {}\n}\n"
-	server := postgres.Start(t)
-	s := &site{T: t, cloud: t.TempDir(), url: server.URL(0), server: server, files: map[string]string{"main.tf": text + blocks}}
-	for name, content := range more {
-		s.files[name] = content
-	}
-	var err error
-	if s.db, err = sql.Open("postgres", s.url); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.db.Close() })
-	return s
+	return sharedHost(t).newSite(t, text, more)
 }
 
-// machine returns an initialized directory, as on another machine.
+// blocks are the blocks about the provider and the backend.
+const blocks = "\nterraform {\n  required_providers {\n    sim = { source = \"" + simcloud.Source + "\" }\n  }\n  backend \"postgres\" {}\n}\n"
+
+// machine returns an initialized directory, as on another machine. Only the first one for modules is made by
+// the command, which takes as long as a run: others are copies.
 func (s *site) machine() string {
 	s.Helper()
 	dir := s.TempDir()
 	for name, text := range s.files {
 		filetest.Write(s, filepath.Join(dir, name), text)
 	}
-	if out, err := s.command(dir, "init", "-plugin-dir="+mirror).CombinedOutput(); err != nil {
-		s.Fatalf("mayfly init: %v\n%s", err, out)
+	if s.initialized == "" {
+		s.must(dir, "init", "-plugin-dir="+mirror)
+		s.initialized = dir
+		return dir
+	}
+	for _, name := range []string{".terraform", ".terraform.lock.hcl"} {
+		from, to := filepath.Join(s.initialized, name), filepath.Join(dir, name)
+		if out, err := exec.Command("cp", "-R", from, to).CombinedOutput(); err != nil {
+			s.Fatalf("copying %s: %v\n%s", from, err, out)
+		}
 	}
 	return dir
 }
@@ -94,9 +100,16 @@ func (s *site) behindProxy() *tcpproxy.Proxy {
 }
 
 func (s *site) command(dir string, args ...string) *exec.Cmd {
+	cmd := command(dir, s.url, args...)
+	cmd.Env = append(cmd.Env, simcloud.EnvDir+"="+s.cloud)
+	return cmd
+}
+
+// command returns a command in a directory, with processes that are a group, and a database.
+func command(dir, url string, args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), simcloud.EnvDir+"="+s.cloud, "PG_CONN_STR="+s.url, "NO_COLOR=1")
+	cmd.Env = append(os.Environ(), "PG_CONN_STR="+url, "NO_COLOR=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
@@ -109,6 +122,8 @@ type result struct {
 
 func (s *site) run(dir string, args ...string) result {
 	s.Helper()
+	s.host.up.RLock()
+	defer s.host.up.RUnlock()
 	var out bytes.Buffer
 	cmd := s.command(dir, args...)
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -126,6 +141,35 @@ func (s *site) must(dir string, args ...string) string {
 		s.Fatalf("mayfly %s: got the exit status %d, want 0\n%s", strings.Join(args, " "), r.code, r.output)
 	}
 	return r.output
+}
+
+// document is the part of a state that tests look at.
+type document struct {
+	Resources []struct {
+		Name      string
+		Instances []struct {
+			Key        int `json:"index_key"`
+			Attributes struct {
+				ID   string
+				Tags map[string]string
+			}
+		}
+	}
+}
+
+// pull returns the state. The messages of the command are not part of it: a slow machine prints some.
+func (s *site) pull(dir string) (doc document) {
+	s.Helper()
+	s.host.up.RLock()
+	defer s.host.up.RUnlock()
+	out, err := s.command(dir, "state", "pull").Output()
+	if err == nil {
+		err = json.Unmarshal(out, &doc)
+	}
+	if err != nil {
+		s.Fatalf("mayfly state pull: %v\n%s", err, out)
+	}
+	return doc
 }
 
 // start starts a command that goes on beside the test.
@@ -156,7 +200,7 @@ func (s *site) startBy(url, dir string, args ...string) (cmd *exec.Cmd, ended <-
 func (s *site) until(count int, query string) {
 	s.Helper()
 	got := 0
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if err := s.db.QueryRow(query).Scan(&got); err == nil && got == count {
 			return
 		}
@@ -166,6 +210,37 @@ func (s *site) until(count int, query string) {
 
 // underWay counts operations that have begun and not ended.
 const underWay = `SELECT count(*) FROM mayfly.operations WHERE ended IS NULL`
+
+// waits counts runs that wait for claims.
+const waits = `SELECT count(*) FROM mayfly.runs WHERE state = 'waiting'`
+
+// active counts statements that are carried out, but for this one.
+const active = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()`
+
+// halt has the processes of a command stand still during an operation, until the function is called that it
+// returns. So what others do meanwhile meets the operation, however slow the machine.
+func (s *site) halt(cmd *exec.Cmd) (goOn func()) {
+	s.Helper()
+	send := func(signal syscall.Signal) {
+		s.Helper()
+		if err := syscall.Kill(-cmd.Process.Pid, signal); err != nil {
+			s.Fatal(err)
+		}
+	}
+	for {
+		s.until(1, underWay)
+		send(syscall.SIGSTOP)
+		s.until(0, active)
+		var open int
+		if err := s.db.QueryRow(underWay).Scan(&open); err != nil {
+			s.Fatal(err)
+		}
+		if open == 1 {
+			return func() { send(syscall.SIGCONT) }
+		}
+		send(syscall.SIGCONT) // it has ended in the meantime
+	}
+}
 
 // attribute returns an attribute of an object in the cloud, as JSON; "" if there is none.
 func (s *site) attribute(name, attribute string) string {

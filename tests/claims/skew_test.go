@@ -53,7 +53,7 @@ func TestSkew(t *testing.T) {
 	for round := range 3 {
 		var all []<-chan result
 		for i, dir := range dirs {
-			_, ended := s.start(dir, "apply", "-auto-approve", "-lock-timeout=60s", fmt.Sprint("-target=sim_thing.o", i), set("v", 100*(round+1)+i))
+			_, ended := s.start(dir, "apply", "-auto-approve", "-lock-timeout=5m", fmt.Sprint("-target=sim_thing.o", i), set("v", 100*(round+1)+i))
 			all = append(all, ended)
 		}
 		for _, ended := range all {
@@ -91,4 +91,33 @@ func ordered(world []map[string]string) error {
 		}
 	}
 	return acyclic(after)
+}
+
+// acyclic returns an error if runs come before each other.
+func acyclic(after map[int][]int) error {
+	const open, done = 1, 2
+	status := map[int]int{}
+	var visit func(run int) error
+	visit = func(run int) error {
+		switch status[run] {
+		case open:
+			return fmt.Errorf("no order of the runs explains the objects: the run %d comes before itself in %v", run, after)
+		case done:
+			return nil
+		}
+		status[run] = open
+		for _, next := range after[run] {
+			if err := visit(next); err != nil {
+				return err
+			}
+		}
+		status[run] = done
+		return nil
+	}
+	for run := range after {
+		if err := visit(run); err != nil {
+			return err
+		}
+	}
+	return nil
 }

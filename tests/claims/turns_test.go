@@ -38,8 +38,11 @@ func TestTurns(t *testing.T) {
 	s.must(one, vars(1, 2, "apply", "-auto-approve")...)
 	s.contains(s.must(one, vars(3, 2, "plan", "-out=p")...), "joined", "1 2", "3 2")
 	s.contains(s.must(two, vars(1, 3, "plan", "-out=p")...), "joined", "1 2", "1 3")
-	_, first := s.start(one, "apply", "p")
+	cmd, first := s.start(one, "apply", "p")
+	goOn := s.halt(cmd)
 	_, second := s.start(two, "apply", "p")
+	s.until(1, underWay+` AND key LIKE 'module.b.%'`)
+	goOn()
 	for _, ended := range []<-chan result{first, second} {
 		if r := <-ended; r.code != 0 {
 			t.Errorf("got the exit status %d, want 0:\n%s", r.code, r.output)

@@ -61,11 +61,9 @@ func Transact(ctx context.Context, s *Store, f func(exec func(string, ...any) er
 	})
 }
 
-// Stream calls f for each row that a statement finds, in a transaction that only reads.
-func Stream(ctx context.Context, s *Store, f func(), statement string) error {
-	return s.again(ctx, reading, func(t *tx) error {
-		return t.stream(func(func(...any) error) error { f(); return nil }, statement)
-	})
+// Stream calls f for each row that a statement finds, in a transaction that is repeated.
+func Stream(ctx context.Context, s *Store, f func(scan func(...any) error) error, statement string) error {
+	return s.again(ctx, reading, func(t *tx) error { return t.stream(f, statement) })
 }
 
 // MostConnections returns how many connections a store makes at most.

@@ -289,7 +289,7 @@ func (t *tx) stream(f func(scan func(...any) error) error, statement string, arg
 	if err != nil {
 		return err
 	}
-	defer func() { _ = prepared.Close() }() // a connection that was lost shows when it is used again
+	defer func() { _ = prepared.Close() }() // if that fails, the connection is lost, which the commit reports
 	rows, err := prepared.QueryContext(t.ctx, args...)
 	if err != nil {
 		return err

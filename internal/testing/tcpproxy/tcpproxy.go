@@ -30,6 +30,8 @@ type Cut struct {
 	After int64
 	// Late has the bytes that break a connection to the server arrive there so much later. Zero loses them.
 	Late time.Duration
+	// Do is called when it happens, before bytes are lost or arrive late. Nil does nothing.
+	Do func()
 }
 
 // Counts are numbers of bytes and requests that have passed.
@@ -81,6 +83,13 @@ func (p *Proxy) Pending() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cut != nil
+}
+
+// Connected reports whether a connection is there, with bytes of a client that may still pass.
+func (p *Proxy) Connected() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.conns) > 0
 }
 
 // Delay has everything take so much longer, half of it in each direction: a round trip takes it once.
@@ -191,6 +200,9 @@ func (p *pair) pass(d Direction) {
 
 // broken ends the connection of the client. The bytes that break it may reach the server later.
 func (p *pair) broken(to net.Conn, bytes []byte, c *Cut) {
+	if c.Do != nil {
+		c.Do()
+	}
 	if c.Direction == ToServer && c.Late > 0 {
 		p.close(p.ends[ToClient])
 		time.Sleep(c.Late)
