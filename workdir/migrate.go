@@ -3,6 +3,7 @@ package workdir
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
@@ -119,7 +120,10 @@ func (c *copying) load(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return store.CheckPush(there, c.file)
+	if why := store.PushConflict(there, c.file); why != "" {
+		return fmt.Errorf("%s. To use the state that is there, and leave the other one where it is, run \"mayfly init -reconfigure\". To replace it, run \"mayfly state pull\" with the former block and save what it prints, then with the new block \"mayfly init -reconfigure\" and \"mayfly state push -force FILE\"", why)
+	}
+	return nil
 }
 
 // selectTarget selects the workspace that has the state of the selected one.
