@@ -56,6 +56,19 @@ func TestOtherDatabases(t *testing.T) {
 					t.Errorf("state pull: got\n%s\nwant no state, since it was left behind", got)
 				}
 			})
+			t.Run("alias", func(t *testing.T) { // another name of the same server
+				t.Parallel()
+				s, schema := begun(t)
+				pulled := s.begin("default")["default"]
+				s.put(block(strings.Replace(here, "127.0.0.1", "localhost", 1), schema))
+				want := []string{"the new place is the former one", "mayfly init -reconfigure", "Nothing was copied"}
+				if kind == "pg" { // whose locks do not say who has them
+					want = []string{"Error acquiring the state lock"}
+				}
+				s.fails(migrating(), want...)
+				s.must("init", "-reconfigure")
+				s.has(pulled)
+			})
 			t.Run("same", func(t *testing.T) { // another user, password or setting is no other place
 				t.Parallel()
 				s, schema := begun(t)
