@@ -151,7 +151,7 @@ func (c *stateCommands) showCommand(a *app) *cli.Command {
 }
 
 // read reads the state, as far as one instance of it is concerned, or the former content at its address
-// unless the moment is "". If the instance is not there, the whole state is read: the address may be the one of an
+// unless the moment is "". If the instance is not there, the whole state is read: the address may name an
 // output or a check, and messages name other instances. ok is false after an error, which was reported.
 func (c *stateCommands) read(ctx context.Context, files stateFlags, at string, i addr.Instance, dependents bool) (file *state.File, ok bool) {
 	if at != "" {

@@ -106,6 +106,8 @@ func (s *rowsSite) carryOut(encrypted bool) {
 	)
 	s.searchServer("settling", encrypted)
 	s.all(step{args: "destroy VARS -auto-approve -var trigger=9", prints: "Destroy complete"})
+	s.has("past_results", "key = 'output stored'", "key = 'output id'")
+	s.all(step{args: "state history output.stored", prints: "removed"})
 	s.searchServer("all", encrypted)
 	s.report()
 }
@@ -128,7 +130,7 @@ func (s *rowsSite) settles() {
 	s.has("blocks", "true")
 	s.has("results", "NOT passed OR passed")
 	s.has("past", "true")
-	s.has("past_results", "key = 'output stored'", "key = 'check check.c'")
+	s.has("past_results", "key = 'check check.c'")
 }
 
 // changesByHand changes the record.
