@@ -313,3 +313,76 @@ func TestLostAndKept(t *testing.T) {
 		lapse(t, p.primary.URL(0))
 	}
 }
+
+// TestUnreplicated ends the sessions of a run that wait for the replica after their transactions are there on
+// the primary server. The run does not go on until the replica has them: nothing is acknowledged that another
+// server would not have.
+func TestUnreplicated(t *testing.T) {
+	p := replicate(t, 2)
+	p.primary.Synchronous()
+	p.until("the setting", `current_setting('synchronous_standby_names') = '*'`)
+	r := planned(t, p.opt, "one", []int{0, 1})
+	r.begin()
+	r.must(0)
+	for _, step := range []struct {
+		name string
+		do   func() error
+	}{
+		{"a result", func() error { return r.update(1) }},
+		{"the end", func() error { _, err := r.End(t.Context()); return err }},
+		{"the release", func() error { return r.Unlock(t.Context(), r.id) }},
+	} {
+		p.replica.Stop("fast")
+		done := make(chan error, 1)
+		go func() { done <- step.do() }()
+		const waiting = `EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')`
+		for range 2 { // the second time, the run repeats what has been committed
+			p.until("a session that waits", waiting)
+			if len(done) > 0 {
+				t.Fatalf("%s: got an answer, want none without the replica", step.name)
+			}
+			if _, err := p.primary.Query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.until("a session that waits", waiting)
+		p.replica.Run()
+		if err := <-done; err != nil {
+			t.Errorf("%s: got %v, want no error", step.name, err)
+		}
+	}
+	p.fail()
+	if got := count(t, postgres.Options{ConnString: p.primary.URL(0)}, `SELECT count(*) FROM mayfly.claims`); got != 0 {
+		t.Errorf("got %d claims, want none", got)
+	}
+	p.check("one", 2)
+}
+
+// TestStandbys has all servers of a connection string only read while a run has claims, as after a restart of
+// the old primary server as a replica. The run waits for the promotion. A run that begins says what to do.
+func TestStandbys(t *testing.T) {
+	p := replicate(t, 1)
+	p.opt.ConnString = fmt.Sprintf("host=127.0.0.1 port=%d user=test dbname=postgres sslmode=disable target_session_attrs=read-write", p.replica.Port)
+	if _, err := manager(t, open(t, p.opt)).Read(t.Context()); err == nil || !strings.Contains(err.Error(), "If a replica is about to take over") {
+		t.Errorf("reading before the promotion: got %v, want advice", err)
+	}
+	tries := make(chan struct{}, 1)
+	st := open(t, p.opt)
+	postgres.Note(st, "run")
+	done := make(chan error, 1)
+	go func() {
+		done <- postgres.Repeat(t.Context(), st, func() {
+			select {
+			case tries <- struct{}{}:
+			default:
+			}
+		})
+	}()
+	for range 2 { // the first error does not end the request
+		<-tries
+	}
+	p.fail()
+	if err := <-done; err != nil {
+		t.Errorf("a request of a run with claims: got %v, want no error after the promotion", err)
+	}
+}

@@ -169,7 +169,7 @@ func (m *manager) commitKept(ctx context.Context) (found *store.Recovered, err e
 			continue // a planner sees the rows, as runs on other machines do; the objects stay claimed
 		}
 		if errors.Is(err, store.ErrLockLost) {
-			return nil, fmt.Errorf("the file %s has results of a run that the database has no record of any more. Compare a plan with the real objects, after you have moved the file away", path)
+			return nil, fmt.Errorf("the file %s has results of a run that the database has no record of any more, or not of its last transactions. Compare a plan with the real objects, after you have moved the file away", path)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("putting the results in the file %s into the database: %w", path, err)
@@ -227,8 +227,9 @@ func (m *manager) commitFile(ctx context.Context, path string) (changes int, err
 		return 0, err
 	}
 	var sent int64
-	err = m.store.again(ctx, reading, func(t *tx) error {
-		there, err := t.one(`SELECT batch FROM mayfly.runs WHERE id = $1`, []any{k.Run}, &sent)
+	// The file is removed if the batches are there, so replicas have to have them: see record.
+	err = m.store.again(ctx, nil, func(t *tx) error {
+		there, err := t.one(`SELECT batch FROM mayfly.runs WHERE id = $1 FOR NO KEY UPDATE`, []any{k.Run}, &sent)
 		if err == nil && !there {
 			err = store.ErrLockLost
 		}
