@@ -5,11 +5,13 @@ package kill
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -197,11 +199,15 @@ var failovers = []point{
 
 // TestFailovers ends the primary server while a transaction of an apply ends, and has its replica take over:
 // before the transaction is committed, or when the replica has it and no answer has come. The apply goes on.
+// By default, each transaction is one of both, in turns.
 func TestFailovers(t *testing.T) {
 	t.Parallel()
 	s := newReplicated(t)
-	for _, p := range failovers {
-		for _, committed := range []bool{false, true} {
+	for i, p := range failovers {
+		for j, committed := range []bool{false, true} {
+			if points(t) == kills && i%2 == j {
+				continue
+			}
 			name := fmt.Sprintf("%s, committed: %t", p.name, committed)
 			s.edit()
 			s.stopAt(p)
@@ -223,6 +229,72 @@ func TestFailovers(t *testing.T) {
 			s.pair()
 		}
 	}
+}
+
+// TestFailoverAroundPlans has a replica take over that a plan was made at: while an apply there asks for
+// approval, and before a saved plan is applied. In between, a command says what to do.
+func TestFailoverAroundPlans(t *testing.T) {
+	t.Parallel()
+	s := newReplicated(t)
+	s.edit()
+	s.atReplica()
+	out := &output{}
+	cmd := s.command(out, out, "apply", "-no-color", "-scope=changed")
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	s.until("the question", func() bool { return strings.Contains(out.String(), "Enter a value:") })
+	s.fail()
+	_, err = in.Write([]byte("yes\n"))
+	if err = errors.Join(err, cmd.Wait()); err != nil {
+		t.Errorf("an apply whose plan was made at the replica: got %v, want it to go on:\n%s", err, out)
+	}
+	s.checkSame("an apply")
+
+	s.pair()
+	s.edit()
+	s.atReplica()
+	s.must(0, "plan", "-no-color", "-scope=changed", "-out=saved")
+	s.connect(s.primary, s.replica)
+	s.primary.Kill()
+	text, err := s.output("apply", "-no-color", "saved")
+	if words := strings.Join(strings.Fields(strings.ReplaceAll(text, "│", "")), " "); err == nil || !strings.Contains(words, "If a replica is about to take over, run the command again when it has") {
+		t.Errorf("an apply before the promotion: got %v and\n%s\nwant advice", err, text)
+	}
+	s.replica.Promote()
+	s.primary, s.replica = s.replica, nil
+	s.must(0, "apply", "-no-color", "saved") // the first host of the two is gone
+	s.checkSame("a saved plan")
+}
+
+// atReplica has the next commands use the replica, which has all that the primary server has.
+func (s *replicated) atReplica() {
+	s.Helper()
+	s.await("EXISTS (SELECT FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_insert_lsn())")
+	s.env = []string{"PG_CONN_STR=" + s.replica.URL(0)}
+}
+
+// output is what a program has printed so far.
+type output struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
 }
 
 // checkSame checks that the state is the one that the cloud has, that no run has claims, and that nothing is
