@@ -63,7 +63,7 @@ func MostConnections(s *Store) int { return s.pool.Stats().MaxOpenConnections }
 // Dialer returns a dialer for runs with a lease.
 var Dialer = dialer
 
-// Repeat makes a connection for a request as a run with claims does, which is told of each attempt.
+// Repeat makes a connection for a request, as a run does, and calls attempt at each attempt.
 func Repeat(ctx context.Context, s *Store, attempt func()) error {
 	s.pool = sql.OpenDB(s.connector)
 	return s.persist(ctx, func() error {

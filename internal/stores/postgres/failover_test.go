@@ -229,8 +229,8 @@ func (r *run) wantForgetful(what string, f func() error) {
 	}
 }
 
-// TestLostClaim has a replica take over that does not know a run. The run begins nothing more, and its results
-// are in a file, which later commands name.
+// TestLostClaim has a replica take over that does not know a run. The run begins nothing more, and its
+// results are in a file, which later commands name.
 func TestLostClaim(t *testing.T) {
 	p := replicate(t, 3)
 	idle := planned(t, p.opt, "idle", []int{2})

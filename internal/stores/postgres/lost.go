@@ -14,8 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// acknowledged is what the server has acknowledged to a run. A server that takes over without its last
-// transactions, as a replica that the primary server did not wait for, has less.
+// acknowledged are the transactions of a run that the server has acknowledged. A server that takes over
+// without the last ones, as a replica for which the primary server did not wait, has less.
 type acknowledged struct {
 	mu      sync.Mutex
 	batches map[int64]*batch // by number
@@ -117,7 +117,7 @@ func sendAllLost(j *journal) error {
 	return sendLost(j, j.sure.last+1)
 }
 
-// writeAll calls write, which stores the end of a run, after sending what the server turns out to have lost.
+// writeAll calls write, which stores the end of a run, after sending batches that the server has lost.
 func writeAll(j *journal, write func() error) error {
 	err := write()
 	if errors.Is(err, errBehind) {
@@ -142,8 +142,8 @@ func unsaved(j *journal, last []state.ObjectChange, err error) (all []state.Obje
 	return append(all, last...)
 }
 
-// checkEnded fails if the server has lost the end of the run, which has given its claims back. Nothing else is
-// missing then: the end is the last that was stored. Its row says whether that is so.
+// checkEnded fails if the server has lost the end of the run, which has given its claims back: nothing can be
+// sent again then. there says that the row of the run had claims, with these numbers.
 func checkEnded(t *tx, c *claim, there bool, batch int64, commits int) error {
 	c.sure.mu.Lock()
 	last, ended := c.sure.last, c.sure.ended

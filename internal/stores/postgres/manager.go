@@ -284,7 +284,7 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 	return m.ended(ctx, j, next, endedState{now, alone, durable, settlement})
 }
 
-// endedState is what the end of a run has stored.
+// endedState is the state that the end of a run has stored.
 type endedState struct {
 	now        *state.File // nil if nothing has changed
 	alone      bool        // no other run has changed anything
@@ -292,8 +292,8 @@ type endedState struct {
 	settlement *state.Settlement
 }
 
-// ended records what a run has found right, whose end is stored, and gives next the content that the state has
-// then. m.mu is held.
+// ended records all that a run has found right, after its end is stored, and gives next the content that the
+// state has then. m.mu is held.
 func (m *manager) ended(ctx context.Context, j *journal, next *state.File, e endedState) error {
 	c, now := m.claim, e.now
 	err := recordFound(ctx, m.place, c, e.settlement)

@@ -11,8 +11,8 @@ import (
 // userTimeout is the number of the option TCP_USER_TIMEOUT of Linux, which package syscall does not name.
 const userTimeout = 18
 
-// control limits how long what was sent may stay without an answer of the other side's network. Probes of an
-// idle connection do not cover that.
+// control limits how long the other host may leave bytes unacknowledged. Probes of an idle connection do not
+// cover that.
 func control(silence time.Duration) func(context.Context, string, string, syscall.RawConn) error {
 	return func(_ context.Context, _, _ string, c syscall.RawConn) error {
 		return c.Control(func(fd uintptr) {

@@ -8,5 +8,5 @@ import (
 	"time"
 )
 
-// control returns nil: the system has its own limit for what was sent and not acknowledged.
+// control returns nil: the system has its own limit for bytes that are not acknowledged.
 func control(time.Duration) func(context.Context, string, string, syscall.RawConn) error { return nil }

@@ -60,7 +60,7 @@ func (j *journal) takeTurn(ctx context.Context, as state.Meta, subjects []state.
 			continue
 		}
 		err = j.settle(ctx, turn, as, got)
-		if errors.Is(err, errBehind) { // so what was read is not all
+		if errors.Is(err, errBehind) { // so objects are missing that were read
 			if err = sendAllLost(j); err == nil {
 				continue
 			}

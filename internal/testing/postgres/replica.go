@@ -38,7 +38,7 @@ func (s *Server) Promote() {
 	s.run("pg_ctl", "promote", "-w", "-D", s.data)
 }
 
-// Reached reports whether a condition on the rows holds on a server, and fails the test if it cannot be asked.
+// Reached reports whether a condition on rows holds on a server, and fails the test if it cannot be asked.
 func (s *Server) Reached(condition string) bool {
 	s.t.Helper()
 	out, err := s.Query("SELECT " + condition)
