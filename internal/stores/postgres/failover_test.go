@@ -284,7 +284,7 @@ func TestLostAndKept(t *testing.T) {
 			p.pair()
 		}
 		opt := p.opt
-		opt.Lease = time.Second
+		opt.Lease = 3 * time.Second // requests are repeated for so long
 		r := planned(t, opt, fmt.Sprint("run", i), []int{0, 1})
 		r.begin()
 		p.settle()

@@ -18,7 +18,7 @@ import (
 // without the last ones, as a replica for which the primary server did not wait, has less.
 type acknowledged struct {
 	mu      sync.Mutex
-	batches map[int64]*batch // by number
+	batches map[int64]*batch // the last ones, by number
 	last    int64            // the number of the newest; 0 for none
 	commits int              // that the row of the run counts at least
 	ended   bool             // the end of the last run is stored
@@ -44,7 +44,11 @@ func (a *acknowledged) batch(number int64, b *batch) {
 	if a.batches[number], a.last = b, number; !b.kept {
 		a.commits += b.rows
 	}
+	delete(a.batches, number-mostBatches)
 }
+
+// mostBatches is how many batches a run can send again: a replica that takes over lacks the last moments.
+const mostBatches = 10_000
 
 // change notes a change that is in no batch.
 func (a *acknowledged) change() {
@@ -53,11 +57,11 @@ func (a *acknowledged) change() {
 	a.commits++
 }
 
-// end notes that the end of a run is stored, or that another run has begun.
-func (a *acknowledged) end(ended bool) {
+// end notes that the end of a run is stored.
+func (a *acknowledged) end() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.commits, a.ended = 0, ended
+	a.commits, a.ended = 0, true
 }
 
 // fenceAll is (*claim).fence. It also fails with errBehind if the server has less batches of the run than it

@@ -280,7 +280,7 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 	if err := writeAll(j, write); err != nil {
 		return &store.UnsavedError{Lost: unsaved(j, changes, err), Err: m.failed("written", err)}
 	}
-	c.sure.end(true)
+	c.sure.end()
 	return m.ended(ctx, j, next, endedState{now, alone, durable, settlement})
 }
 
