@@ -84,6 +84,7 @@ type site struct {
 	home            string // of the user, with the journals of states in providers
 	backend         string // a terraform block; "" for the local state
 	calls           *simlog.Reader
+	env             []string // more variables
 }
 
 func newSite(t *testing.T) *site { return newSharedSite(t, "") }
@@ -109,6 +110,7 @@ func (s *site) command(stdout, stderr io.Writer, args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, stdout, stderr
 	cmd.Env = append(os.Environ(), simcloud.EnvDir+"="+s.cloud, simcloud.EnvLog+"="+s.log, "XDG_STATE_HOME="+s.home)
+	cmd.Env = append(cmd.Env, s.env...)
 	// A group of its own: a signal can be sent to the program with its plugins, and what is left can be
 	// ended.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -31,6 +31,7 @@ type claim struct {
 	folded    []string            // runs that it has folded, or tried to
 	stop      context.CancelFunc
 	batches   int64 // that journals have sent
+	sure      acknowledged
 	numbers   int64 // of operations and openings; protected by the journal
 	scope     *state.Scope
 	hashes    hashIndex // of the configuration of the run; nil if they are not known
@@ -291,10 +292,13 @@ func (c *claim) beat(ctx context.Context) {
 func (c *claim) fence(t *tx) error {
 	there, err := t.one(`SELECT 1 FROM mayfly.runs WHERE id = $1 AND state = 'claimed' FOR NO KEY UPDATE`, []any{c.run}, new(int))
 	if err == nil && !there {
-		return fmt.Errorf("%w: it was released by force, or not renewed in time", store.ErrLockLost)
+		return errUnclaimed
 	}
 	return err
 }
+
+// errUnclaimed says that a run has no claims any more.
+var errUnclaimed = fmt.Errorf("%w: it was released by force, or not renewed in time", store.ErrLockLost)
 
 // forget removes the records of operations that the stored rows have the results of, the marks of units that
 // are settled, and those that ended runs have left where this one leaves the same. It is the last that locks
@@ -338,13 +342,21 @@ func (m *manager) release(ctx context.Context) error {
 	if kept {
 		return nil
 	}
-	return m.store.again(ctx, nil, func(t *tx) error {
-		n, err := t.exec(`UPDATE mayfly.runs SET state = $2, ended = clock_timestamp() WHERE id = $1 AND state = 'claimed'`, c.run, ending)
-		if err == nil && n > 0 { // the claims of a lapsed run are on objects that may still be changing
+	var unsaved error
+	err := m.store.again(ctx, nil, func(t *tx) error {
+		var batch int64
+		var commits int
+		// It is written again if the first answer was lost, for the replicas: see record.
+		there, err := t.one(`UPDATE mayfly.runs SET state = $2, ended = clock_timestamp() WHERE id = $1 AND state IN ('claimed', $2) RETURNING batch, commits`, []any{c.run, ending}, &batch, &commits)
+		if err == nil && there { // the claims of a lapsed run are on objects that may still be changing
 			_, err = t.exec(`DELETE FROM mayfly.claims WHERE run = $1`, c.run)
+		}
+		if err == nil && ending == "ended" {
+			unsaved = checkEnded(t, c, there, batch, commits)
 		}
 		return err
 	})
+	return errors.Join(err, unsaved)
 }
 
 // Claim implements store.Claimer.

@@ -68,3 +68,15 @@ func Stream(ctx context.Context, s *Store, f func(scan func(...any) error) error
 
 // MostConnections returns how many connections a store makes at most.
 func MostConnections(s *Store) int { return s.pool.Stats().MaxOpenConnections }
+
+// Dialer returns a dialer for runs with a lease.
+var Dialer = dialer
+
+// Repeat makes a connection for a request, as a run does, and calls attempt at each attempt.
+func Repeat(ctx context.Context, s *Store, attempt func()) error {
+	s.pool = sql.OpenDB(s.connector)
+	return s.persist(ctx, func() error {
+		attempt()
+		return s.pool.PingContext(ctx)
+	})
+}

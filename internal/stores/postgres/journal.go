@@ -58,9 +58,11 @@ type batch struct {
 	changes  []state.ObjectChange
 	document *state.File // nil if that stays as it is
 	salts    *state.File // all of the run; nil if they stay as they are
+	altered  []bool      // which changes give their instances other values; made when it is sent first
 
 	done bool // protected by journal.flushing, as are the following
 	err  error
+	rows int  // objects that it changes
 	late bool // the lease has lapsed, so nothing was begun
 	kept bool // the results came late and are kept beside the rows
 }
@@ -136,6 +138,9 @@ func (j *journal) flush() {
 	if b.done, b.err = true, err; b.kept {
 		b.err = errKept
 	}
+	if err == nil {
+		j.sure.batch(j.sent, b)
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.failed, j.keeping = err, kept
@@ -174,26 +179,41 @@ given AS (SELECT * FROM judged WHERE accepted),` +
 	settle(33) + changeObjects + `
 SELECT fresh, EXISTS (SELECT 1 FROM judged WHERE NOT accepted), alive OR EXISTS (SELECT 1 FROM mayfly.operations o WHERE o.run = f.id AND o.id = ANY($3::bigint[])) OR EXISTS (SELECT 1 FROM mayfly.openings o WHERE o.run = f.id AND o.id = ANY($6::bigint[])) FROM fence f`
 
-// send sends a batch, again if the connection is lost. j.flushing is held.
+// send sends a batch, again if the connection is lost, after those that the server has lost since. j.flushing
+// is held.
 func (j *journal) send(b *batch) error {
+	if b.altered == nil {
+		j.mu.Lock()
+		for _, c := range b.changes {
+			b.altered = append(b.altered, alters(j.durable, c))
+		}
+		j.mu.Unlock()
+	}
+	err := sendAs(j, b, j.sent)
+	if errors.Is(err, errBehind) {
+		if err = sendLost(j, j.sent); err == nil {
+			err = sendAs(j, b, j.sent)
+		}
+	}
+	return err
+}
+
+// sendAs sends a batch with a number. It returns errBehind if the server does not have the one before.
+// j.flushing is held.
+func sendAs(j *journal, b *batch, number int64) error {
 	last := map[addr.Object]int{}
 	for i, c := range b.changes {
 		last[c.Object] = i
 	}
-	altered := make([]bool, len(b.changes))
-	j.mu.Lock()
-	for i, c := range b.changes {
-		altered[i] = alters(j.durable, c)
-	}
-	j.mu.Unlock()
 	var o objects
 	for i, c := range b.changes {
 		if last[c.Object] == i {
-			if err := o.add(j.Store, c, j.hashes, altered[i]); err != nil {
+			if err := o.add(j.Store, c, j.hashes, b.altered[i]); err != nil {
 				return err
 			}
 		}
 	}
+	b.rows = len(last)
 	document, err := j.encoded(b.document)
 	if err != nil {
 		return err
@@ -202,11 +222,11 @@ func (j *journal) send(b *batch) error {
 	if err != nil {
 		return err
 	}
-	statement, args := begin, []any{j.run, j.sent, pq.Array(b.begun), pq.StringArray(b.keys), pq.ByteaArray(b.objects), pq.StringArray(b.actions)}
+	statement, args := begin, []any{j.run, number, pq.Array(b.begun), pq.StringArray(b.keys), pq.ByteaArray(b.objects), pq.StringArray(b.actions)}
 	if !b.begins() {
 		runs, batches := j.settling(o.changes)
 		args = append(append([]any{
-			j.run, j.sent, pq.Array(b.begun), pq.ByteaArray(b.objects), pq.StringArray(b.actions),
+			j.run, number, pq.Array(b.begun), pq.ByteaArray(b.objects), pq.StringArray(b.actions),
 			pq.Array(b.opened), pq.StringArray(b.opening[0]), pq.StringArray(b.opening[1]), pq.StringArray(b.since),
 			pq.Array(b.ended), pq.Array(b.closed), document, pq.StringArray(b.keys), salts,
 		}, o.args()...), runs, pq.Array(batches))
@@ -230,10 +250,10 @@ func (j *journal) send(b *batch) error {
 		}
 		err = query().Scan(&fresh, &b.kept, &alive)
 		if err == nil && !fresh { // the first attempt, which this one may have waited for, has decided
-			err = db.QueryRowContext(ctx, j.in(`SELECT EXISTS (SELECT 1 FROM mayfly.late WHERE run = $1 AND batch = $2)`), j.run, j.sent).Scan(&b.kept)
+			err = db.QueryRowContext(ctx, j.in(`SELECT EXISTS (SELECT 1 FROM mayfly.late WHERE run = $1 AND batch = $2)`), j.run, number).Scan(&b.kept)
 		}
 		if errors.Is(err, sql.ErrNoRows) {
-			return fmt.Errorf("%w: its records are gone", store.ErrLockLost)
+			return errBehind
 		}
 		b.late = !alive
 		return err

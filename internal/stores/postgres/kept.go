@@ -55,13 +55,16 @@ func (j *journal) keep(b *batch) error {
 	if j.opt.Dir == "" {
 		return errors.New("there is no directory for a file with them")
 	}
-	k := keptBatch{Number: j.sent, Ended: b.ended}
-	for _, c := range b.changes {
-		body, sealed, err := j.seal(state.EncodeChange(c))
+	if len(j.kept.Batches) == 0 {
+		before, err := recent(j)
 		if err != nil {
 			return err
 		}
-		k.Results = append(k.Results, keptState{sealed, body})
+		j.kept.Batches = before
+	}
+	k, err := keptOf(j.Store, j.sent, b)
+	if err != nil {
+		return err
 	}
 	j.kept.Run, j.kept.Batches = j.run, append(j.kept.Batches, k)
 	if len(b.begun) > 0 { // whose providers are not called; the batch may have arrived
@@ -82,13 +85,68 @@ func (j *journal) keep(b *batch) error {
 	return err
 }
 
+// keptOf returns a batch with a number in the form that a file has.
+func keptOf(s *Store, number int64, b *batch) (keptBatch, error) {
+	k := keptBatch{Number: number, Ended: b.ended}
+	for _, c := range b.changes {
+		body, sealed, err := s.seal(state.EncodeChange(c))
+		if err != nil {
+			return k, err
+		}
+		k.Results = append(k.Results, keptState{sealed, body})
+	}
+	return k, nil
+}
+
+// mostRecent is how many bytes of results that the server has acknowledged are kept beside the others.
+const mostRecent = 16 << 20
+
+// recent returns the last batches that the server has acknowledged: another one may take over without them.
+func recent(j *journal) (out []keptBatch, err error) {
+	j.sure.mu.Lock()
+	defer j.sure.mu.Unlock()
+	size := 0
+	for n := j.sure.last; size < mostRecent && j.sure.batches[n] != nil; n-- {
+		k, err := keptOf(j.Store, n, j.sure.batches[n])
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range k.Results {
+			size += len(r.Body)
+		}
+		out = append(out, k)
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
 // orKeep keeps the results of a batch that could not be sent, and returns the error with words about that. It
 // returns false if they are lost. j.flushing is held.
 func (j *journal) orKeep(b *batch, err error) (error, bool) {
+	forgotten := errors.Is(err, errForgotten)
+	if forgotten && nothingToKeep(j, b) {
+		return err, false
+	}
 	if kerr := j.keep(b); kerr != nil {
 		return fmt.Errorf("%w. The results of operations cannot be kept in a file of this machine either: %w", err, kerr), false
 	}
+	if forgotten {
+		return fmt.Errorf("%w. The last results are kept in the file %s. No run can put them into the state: compare a plan with the real objects", err, j.keptIn), true
+	}
 	return fmt.Errorf("%w. The results of operations under way are kept in the file %s, and the next run on this machine puts them into the state", err, j.keptIn), true
+}
+
+// nothingToKeep reports whether a run has no results, in a batch or before it, and no operation under way.
+func nothingToKeep(j *journal, b *batch) bool {
+	j.mu.Lock()
+	results := len(j.open) + len(b.ended) + len(b.changes)
+	j.mu.Unlock()
+	j.sure.mu.Lock()
+	defer j.sure.mu.Unlock()
+	for _, b := range j.sure.batches {
+		results += len(b.changes)
+	}
+	return results == 0
 }
 
 // maxKept is how large a file with results may be.
@@ -111,7 +169,7 @@ func (m *manager) commitKept(ctx context.Context) (found *store.Recovered, err e
 			continue // a planner sees the rows, as runs on other machines do; the objects stay claimed
 		}
 		if errors.Is(err, store.ErrLockLost) {
-			return nil, fmt.Errorf("the file %s has results of a run that the database has no record of any more. Compare a plan with the real objects, after you have moved the file away", path)
+			return nil, fmt.Errorf("the file %s has results of a run that the database has no record of any more, or not of its last transactions. Compare a plan with the real objects, after you have moved the file away", path)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("putting the results in the file %s into the database: %w", path, err)
@@ -169,8 +227,9 @@ func (m *manager) commitFile(ctx context.Context, path string) (changes int, err
 		return 0, err
 	}
 	var sent int64
-	err = m.store.again(ctx, reading, func(t *tx) error {
-		there, err := t.one(`SELECT batch FROM mayfly.runs WHERE id = $1`, []any{k.Run}, &sent)
+	// The file is removed if the batches are there, so replicas have to have them: see record.
+	err = m.store.again(ctx, nil, func(t *tx) error {
+		there, err := t.one(`SELECT batch FROM mayfly.runs WHERE id = $1 FOR NO KEY UPDATE`, []any{k.Run}, &sent)
 		if err == nil && !there {
 			err = store.ErrLockLost
 		}

@@ -45,6 +45,7 @@ type run struct {
 	base  *state.File
 	scope *state.Scope
 	id    string
+	under uint64 // the operation of beginOne
 	state.Run
 }
 

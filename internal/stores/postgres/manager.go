@@ -228,7 +228,11 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 	settled, settlement, reads := settledBy(j)
 	durable := j.stop()
 	if j.keptIn != "" { // the database may be back
-		if _, err := m.commitFile(ctx, j.keptIn); err != nil {
+		err := sendLost(j, j.kept.Batches[0].Number)
+		if err == nil {
+			_, err = m.commitFile(ctx, j.keptIn)
+		}
+		if err != nil {
 			return &store.UnsavedError{Kept: j.keptIn, Err: m.failed("written", err)}
 		}
 		if err := os.Remove(j.keptIn); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -245,39 +249,60 @@ func (m *manager) end(ctx context.Context, j *journal, next *state.File) error {
 	}
 	var now *state.File
 	var alone bool
-	err := m.store.again(ctx, nil, func(t *tx) (err error) {
-		if _, err = t.gate(m.name); err == nil {
-			err = c.fence(t)
-		}
-		if err == nil {
-			err = t.put(c, before, changes)
-		}
-		if err == nil {
-			err = moveLate(t, c)
-		}
-		if err == nil {
-			now, alone, err = m.settle(t, c, j.base, next, durable, len(changes) > 0)
-		}
-		if err == nil {
-			err = c.forget(t, settled...)
-		}
-		if err == nil {
-			err = noteReads(t, c, reads)
-		}
-		if err == nil {
-			err = t.forgetPast(c.workspace)
-		}
-		return err
-	})
-	if err != nil {
-		return &store.UnsavedError{Lost: changes, Err: m.failed("written", err)}
+	repeated := false
+	write := func() error {
+		return m.store.again(ctx, nil, func(t *tx) (err error) {
+			if _, err = t.gate(m.name); err == nil {
+				err = fenceAll(t, c, repeated)
+			}
+			repeated = true
+			if err == nil {
+				err = t.put(c, before, changes)
+			}
+			if err == nil {
+				err = moveLate(t, c)
+			}
+			if err == nil {
+				now, alone, err = m.settle(t, c, j.base, next, durable, len(changes) > 0)
+			}
+			if err == nil {
+				err = c.forget(t, settled...)
+			}
+			if err == nil {
+				err = noteReads(t, c, reads)
+			}
+			if err == nil {
+				err = t.forgetPast(c.workspace)
+			}
+			return err
+		})
 	}
-	if err = recordFound(ctx, m.place, c, settlement); err != nil {
+	if err := writeAll(j, write); err != nil {
+		return &store.UnsavedError{Lost: unsaved(j, changes, err), Err: m.failed("written", err)}
+	}
+	c.sure.end()
+	return m.ended(ctx, j, next, endedState{now, alone, durable, settlement})
+}
+
+// endedState is the state that the end of a run has stored.
+type endedState struct {
+	now        *state.File // nil if nothing has changed
+	alone      bool        // no other run has changed anything
+	durable    *state.State
+	settlement *state.Settlement
+}
+
+// ended records all that a run has found right, after its end is stored, and gives next the content that the
+// state has then. m.mu is held.
+func (m *manager) ended(ctx context.Context, j *journal, next *state.File, e endedState) error {
+	c, now := m.claim, e.now
+	err := recordFound(ctx, m.place, c, e.settlement)
+	if err != nil {
 		return &store.UnsavedError{Err: m.failed("written", err)}
 	}
-	if now != nil && !alone && !m.part { // other runs need not wait for this
+	if now != nil && !e.alone && !m.part { // other runs need not wait for this
 		err = m.store.again(ctx, reading, func(t *tx) error {
-			f, err := readAgain(t, m.name, c, durable)
+			f, err := readAgain(t, m.name, c, e.durable)
 			if f != nil {
 				now = f
 			}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/lib/pq"
 
 	"github.com/mayfly-iac/mayfly/internal/base/bug"
 )
@@ -28,6 +30,34 @@ var errSecond = errors.New("the pooler or proxy before the database has given no
 // secondPatience is how many times as long as the server waits for a client a run waits for its second
 // connection: where a pooler has only one, it would wait until the pooler gives up.
 const secondPatience = 3
+
+// connector makes connections with their sessions.
+type connector struct{ *pq.Connector }
+
+// Connect implements driver.Connector.
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		err = connectError{err}
+	}
+	return conn, err
+}
+
+// connectError is returned if there is no connection.
+type connectError struct{ error }
+
+func (e connectError) Unwrap() error { return e.error }
+
+// unconnected reports whether there is no connection, and no server says why. A server that only reads is one
+// of the reasons where target_session_attrs asks for another one.
+func unconnected(err error) bool {
+	_, is := errors.AsType[connectError](err)
+	_, said := errors.AsType[*pq.Error](err)
+	return is && !said
+}
+
+// hintTakeover is advice on an error without a connection.
+const hintTakeover = ". If a replica is about to take over, run the command again when it has"
 
 // ends makes connections, and notes the addresses that they have on this side.
 type ends struct {

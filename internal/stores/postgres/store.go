@@ -51,7 +51,7 @@ type Store struct {
 	// migrations make the tables; tests leave some out, as an older program does.
 	migrations []string
 	path       string
-	connector  *pq.Connector
+	connector  connector
 	ends       *ends
 	idle       time.Duration // how long a transaction waits for its client
 
@@ -94,14 +94,14 @@ func New(opt Options) (*Store, error) {
 		return nil, err
 	}
 	c.BinaryParameters = true // a statement is one round trip, where preparing it takes another
-	connector, err := pq.NewConnectorConfig(c)
+	pqConnector, err := pq.NewConnectorConfig(c)
 	if err != nil {
 		return nil, err
 	}
-	ends := &ends{}
-	connector.Dialer(ends)
+	ends := &ends{Dialer: dialer(opt.Lease)}
+	pqConnector.Dialer(ends)
 	path := fmt.Sprintf("postgres://%s/%s/%s", net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), cmp.Or(c.Database, c.User), opt.Schema)
-	return &Store{opt: opt, migrations: migrations, path: path, connector: connector, ends: ends, idle: patience, runs: map[string]struct{}{}, sent: map[string]*sql.Stmt{}}, nil
+	return &Store{opt: opt, migrations: migrations, path: path, connector: connector{pqConnector}, ends: ends, idle: patience, runs: map[string]struct{}{}, sent: map[string]*sql.Stmt{}}, nil
 }
 
 // Close ends the connections. Claims that are held last until their leases lapse.
@@ -264,7 +264,7 @@ func (s *Store) persist(ctx context.Context, f func() error) error {
 		if exhausted(err) {
 			lessen(s)
 		}
-		failed := err != nil && (passes(err) || claiming(s) && readOnly(err))
+		failed := err != nil && (passes(err) || claiming(s) && (readOnly(err) || unconnected(err)))
 		down := s.noteFailure(began, failed)
 		switch {
 		case !failed:
@@ -335,7 +335,10 @@ func explain(schema string, err error) error {
 	err = connect.Named(err)
 	pe, ok := errors.AsType[*pq.Error](err)
 	if !ok && passes(err) {
-		return fmt.Errorf("%w. %s", err, connect.HintUnreached)
+		return fmt.Errorf("%w. %s%s", err, connect.HintUnreached, hintTakeover)
+	}
+	if !ok && unconnected(err) {
+		return fmt.Errorf("%w%s", connect.Explain(err), hintTakeover)
 	}
 	if !ok {
 		return connect.Explain(err)

@@ -59,7 +59,13 @@ func (j *journal) takeTurn(ctx context.Context, as state.Meta, subjects []state.
 			subjects = append(subjects, got.Missing...)
 			continue
 		}
-		if err := j.settle(ctx, turn, as, got); !errors.Is(err, errTurn) {
+		err = j.settle(ctx, turn, as, got)
+		if errors.Is(err, errBehind) { // so objects are missing that were read
+			if err = sendAllLost(j); err == nil {
+				continue
+			}
+		}
+		if !errors.Is(err, errTurn) {
 			return err
 		}
 	}
@@ -89,6 +95,7 @@ func (j *journal) putRest(ctx context.Context, next *state.State) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.sure.change()
 	for _, c := range changes {
 		c.Apply(j.durable)
 	}
@@ -100,8 +107,9 @@ var errTurn = errors.New("another run has had the turn")
 
 // settle stores results in the turn after the given one. It returns errTurn if another run has had that.
 func (j *journal) settle(ctx context.Context, turn int64, as state.Meta, got state.Evaluated) error {
-	return j.again(ctx, nil, func(t *tx) error {
-		err := j.fence(t)
+	changed := false
+	err := j.again(ctx, nil, func(t *tx) error {
+		err := fenceAll(t, j.claim, false)
 		if err != nil {
 			return err
 		}
@@ -139,12 +147,16 @@ func (j *journal) settle(ctx context.Context, turn int64, as state.Meta, got sta
 				next.State.Checks = append(next.State.Checks, old)
 			}
 		}
-		changed, err := t.putResults(j.claim, stored.State, next, false)
+		changed, err = t.putResults(j.claim, stored.State, next, false)
 		if err == nil && changed {
 			err = countChange(t, j.claim)
 		}
 		return err
 	})
+	if err == nil && changed {
+		j.sure.change()
+	}
+	return err
 }
 
 // countChange counts a change of a run that is not part of a batch.

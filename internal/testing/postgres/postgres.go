@@ -64,7 +64,7 @@ func (s *Server) begin() {
 // Run starts the server after Stop.
 func (s *Server) Run() {
 	s.t.Helper()
-	options := fmt.Sprintf("-p %d -k '' -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=500", s.Port)
+	options := fmt.Sprintf("-p %d -k '' -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=500 -c dynamic_shared_memory_type=mmap", s.Port)
 	s.run("pg_ctl", "start", "-w", "-D", s.data, "-l", s.log(), "-o", options)
 }
 

@@ -37,3 +37,13 @@ func (s *Server) Promote() {
 	s.t.Helper()
 	s.run("pg_ctl", "promote", "-w", "-D", s.data)
 }
+
+// Reached reports whether a condition on rows holds on a server, and fails the test if it cannot be asked.
+func (s *Server) Reached(condition string) bool {
+	s.t.Helper()
+	out, err := s.Query("SELECT " + condition)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return out == "t"
+}

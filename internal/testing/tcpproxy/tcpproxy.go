@@ -55,6 +55,7 @@ type Proxy struct {
 	delay  time.Duration
 	frozen time.Time // nothing passes until then
 	dead   bool
+	held   [2]chan struct{} // by Direction; nil while it passes, closed when the proxy ends
 	conns  map[net.Conn]struct{}
 }
 
@@ -106,6 +107,15 @@ func (p *Proxy) Freeze(d time.Duration) {
 	p.frozen = time.Now().Add(d)
 }
 
+// Hold lets nothing pass in a direction until the proxy is killed, which loses it.
+func (p *Proxy) Hold(d Direction) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held[d] == nil {
+		p.held[d] = make(chan struct{})
+	}
+}
+
 // Kill breaks all connections and refuses others, for good.
 func (p *Proxy) Kill() {
 	_ = p.listener.Close()
@@ -114,6 +124,12 @@ func (p *Proxy) Kill() {
 	p.dead = true
 	for c := range p.conns {
 		_ = c.Close()
+	}
+	for d, held := range p.held {
+		if held != nil {
+			close(held)
+			p.held[d] = nil
+		}
 	}
 }
 
@@ -185,6 +201,7 @@ func (p *pair) pass(d Direction) {
 	for next := range queue {
 		time.Sleep(time.Until(next.at))
 		p.thaw()
+		p.wait(d)
 		if c := p.breaks(d, int64(len(next.bytes))); c != nil {
 			p.broken(to, next.bytes, c)
 			break
@@ -221,6 +238,16 @@ func (p *Proxy) thaw() {
 			return
 		}
 		time.Sleep(rest)
+	}
+}
+
+// wait waits while nothing may pass in a direction.
+func (p *Proxy) wait(d Direction) {
+	p.mu.Lock()
+	held := p.held[d]
+	p.mu.Unlock()
+	if held != nil {
+		<-held
 	}
 }
 
