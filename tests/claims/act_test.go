@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -264,20 +262,17 @@ var reasons = append([]string{"Parts of the state are claimed", "Error acquiring
 // A run that has not reached the server yet gives up after this time.
 const firstPatience = 3 * time.Second
 
-// says reports whether a run has printed one of some texts, on however many lines.
-func (a *act) says(texts ...string) bool {
-	output := strings.Join(strings.Fields(a.output), " ")
-	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(output, text) })
-}
+// says reports whether a run has printed one of some texts.
+func (a *act) says(texts ...string) bool { return result{a.code, a.output}.says(texts...) }
 
 // checkEnd checks that a run has failed for a reason that it may have. It may give up to reach a server that
-// was away, or a connection that was cut, if it has not begun, and it may have lost its claims.
+// was away or too slow, or that its connection was cut to, if it has not begun, and it may have lost its claims.
 func (a *act) checkEnd(s *site) {
 	s.Helper()
 	switch {
 	case a.code <= 0 || a.says(reasons...):
 	case a.lapsed && a.says("not renewed in time"):
-	case a.unheard && a.says("(tried ") && a.end.Sub(a.begun) > firstPatience && (a.wasCut || s.host.away(a.begun, a.end)):
+	case a.unheard && a.says("(tried ") && a.end.Sub(a.begun) > firstPatience && (a.wasCut || s.host.away(a.begun, a.end) || a.says(tooSlow)):
 	default:
 		s.Errorf("got the error of a run that may not fail like that: %s", a)
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -120,17 +121,32 @@ type result struct {
 	output string // of both streams
 }
 
+// run runs a command, again if the machine was so slow that a connection took longer than a run waits for it.
 func (s *site) run(dir string, args ...string) result {
 	s.Helper()
 	s.host.up.RLock()
 	defer s.host.up.RUnlock()
-	var out bytes.Buffer
-	cmd := s.command(dir, args...)
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); cmd.ProcessState == nil {
-		s.Fatal(err)
+	for deadline := time.Now().Add(patience); ; {
+		var out bytes.Buffer
+		cmd := s.command(dir, args...)
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Run(); cmd.ProcessState == nil {
+			s.Fatal(err)
+		}
+		r := result{cmd.ProcessState.ExitCode(), out.String()}
+		if r.code == 0 || !r.says(tooSlow) || time.Now().After(deadline) {
+			return r
+		}
 	}
-	return result{cmd.ProcessState.ExitCode(), out.String()}
+}
+
+// tooSlow is a part of the error of a run that got no connection in its time.
+const tooSlow = "i/o timeout (tried "
+
+// says reports whether a command has printed one of some texts, on however many lines.
+func (r result) says(texts ...string) bool {
+	output := strings.Join(strings.Fields(r.output), " ")
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(output, text) })
 }
 
 // must runs a command that has to succeed.
