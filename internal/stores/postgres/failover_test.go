@@ -324,6 +324,14 @@ func TestUnreplicated(t *testing.T) {
 	r := planned(t, p.opt, "one", []int{0, 1})
 	r.begin()
 	r.must(0)
+	id, err := p.primary.Query(`SELECT id FROM mayfly.runs WHERE batch > 0`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, m := filepath.Join(p.opt.Dir, "0-"+id+".postgres"), manager(t, open(t, p.opt))
+	if err := os.WriteFile(file, []byte(`{"run": "`+id+`", "batches": [{"number": 1}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, step := range []struct {
 		name string
 		do   func() error
@@ -331,6 +339,7 @@ func TestUnreplicated(t *testing.T) {
 		{"a result", func() error { return r.update(1) }},
 		{"the end", func() error { _, err := r.End(t.Context()); return err }},
 		{"the release", func() error { return r.Unlock(t.Context(), r.id) }},
+		{"removing a file whose results are there", func() error { _, err := m.Read(t.Context()); return err }},
 	} {
 		p.replica.Stop("fast")
 		done := make(chan error, 1)
@@ -350,6 +359,9 @@ func TestUnreplicated(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Errorf("%s: got %v, want no error", step.name, err)
 		}
+	}
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v for the file, want it removed", err)
 	}
 	p.fail()
 	if got := count(t, postgres.Options{ConnString: p.primary.URL(0)}, `SELECT count(*) FROM mayfly.claims`); got != 0 {

@@ -32,19 +32,25 @@ var errSecond = errors.New("the pooler or proxy before the database has given no
 const secondPatience = 3
 
 // connector makes connections with their sessions.
-type connector struct{ *pq.Connector }
+type connector struct {
+	*pq.Connector
+	chooses bool // among servers, or servers of a kind
+}
 
 // Connect implements driver.Connector.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
-		err = connectError{err}
+		err = connectError{err, c.chooses}
 	}
 	return conn, err
 }
 
 // connectError is returned if there is no connection.
-type connectError struct{ error }
+type connectError struct {
+	error
+	chooses bool
+}
 
 func (e connectError) Unwrap() error { return e.error }
 
@@ -56,8 +62,13 @@ func unconnected(err error) bool {
 	return is && !said
 }
 
-// hintTakeover is advice on an error without a connection.
-const hintTakeover = ". If a replica is about to take over, run the command again when it has"
+// takeover returns advice on an error without a connection, where another server may take over; "" for none.
+func takeover(err error) string {
+	if failed, is := errors.AsType[connectError](err); !is || !failed.chooses {
+		return ""
+	}
+	return ". If a replica is about to take over, run the command again when it has"
+}
 
 // ends makes connections, and notes the addresses that they have on this side.
 type ends struct {

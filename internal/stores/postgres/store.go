@@ -101,7 +101,7 @@ func New(opt Options) (*Store, error) {
 	ends := &ends{Dialer: dialer(opt.Lease)}
 	pqConnector.Dialer(ends)
 	path := fmt.Sprintf("postgres://%s/%s/%s", net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), cmp.Or(c.Database, c.User), opt.Schema)
-	return &Store{opt: opt, migrations: migrations, path: path, connector: connector{pqConnector}, ends: ends, idle: patience, runs: map[string]struct{}{}, sent: map[string]*sql.Stmt{}}, nil
+	return &Store{opt: opt, migrations: migrations, path: path, connector: connector{pqConnector, len(c.Multi) > 0 || c.TargetSessionAttrs != ""}, ends: ends, idle: patience, runs: map[string]struct{}{}, sent: map[string]*sql.Stmt{}}, nil
 }
 
 // Close ends the connections. Claims that are held last until their leases lapse.
@@ -335,10 +335,10 @@ func explain(schema string, err error) error {
 	err = connect.Named(err)
 	pe, ok := errors.AsType[*pq.Error](err)
 	if !ok && passes(err) {
-		return fmt.Errorf("%w. %s%s", err, connect.HintUnreached, hintTakeover)
+		return fmt.Errorf("%w. %s%s", err, connect.HintUnreached, takeover(err))
 	}
 	if !ok && unconnected(err) {
-		return fmt.Errorf("%w%s", connect.Explain(err), hintTakeover)
+		return fmt.Errorf("%w%s", connect.Explain(err), takeover(err))
 	}
 	if !ok {
 		return connect.Explain(err)
