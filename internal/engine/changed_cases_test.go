@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -48,6 +49,9 @@ func changedPlan(t *testing.T, before, after string, files map[string]string, ed
 			}
 		}
 	}
+	if some, all := failedChecks(gotDiags), failedChecks(wantDiags); some != all {
+		t.Errorf("got %d failed checks, want %d", some, all)
+	}
 	adopted := map[addr.Object]bool{}
 	for _, c := range want.Adopted {
 		adopted[c.Object] = true
@@ -61,6 +65,15 @@ func changedPlan(t *testing.T, before, after string, files map[string]string, ed
 		t.Errorf("got the extents %+v and %+v, want the numbers of objects and rows of a plan of changes, or why it is a full one", want.Extent, x)
 	}
 	return work.Evaluated(), len(rows.read), l.asked, work.Full()
+}
+
+func failedChecks(diags diag.List) (n int) {
+	for _, d := range diags {
+		if _, is := d.Extra.(diag.CheckWarning); is {
+			n++
+		}
+	}
+	return n
 }
 
 // wide is a base object with twenty dependents, and n instances of a module that have nothing to do with it.
@@ -198,6 +211,11 @@ func TestChangedCases(t *testing.T) {
 			before: counted(2) + cautious, after: counted(1) + cautious,
 		},
 		{
+			name: "an instance of a module that goes, and such a dependent", full: "an object is replaced",
+			before: strings.Replace(members, "[1]", "[1, 2]", 1) + strings.Replace(cautious, "sim_thing.n", "module.m", 1), after: members + strings.Replace(cautious, "sim_thing.n", "module.m", 1),
+			files: map[string]string{"m/main.tf": "resource \"sim_thing\" \"y\" { name = \"y\" }\n"},
+		},
+		{
 			name: "a block that goes, with a provider that is made from an object", before: configured + "resource \"sim_thing\" \"x\" {\n name = \"x\"\n provider = sim.o\n}\n", after: configured,
 		},
 		{
@@ -251,7 +269,7 @@ func TestChangedCases(t *testing.T) {
 const (
 	// indexed reads an instance that another object names.
 	indexed = "resource \"sim_thing\" \"i\" { name = sim_thing.n[sim_thing.a.size].label }\n"
-	// cautious depends on all instances of counted.
+	// cautious depends on all instances of counted, and is created before it is destroyed.
 	cautious = "resource \"sim_thing\" \"c\" {\n name = \"c\"\n depends_on = [sim_thing.n]\n lifecycle { create_before_destroy = true }\n}\n"
 	// configured is a provider that is configured from an object.
 	configured = "resource \"sim_thing\" \"k\" { name = \"k\" }\nprovider \"sim\" {}\nprovider \"sim\" {\n alias = \"o\"\n prefix = sim_thing.k.label\n}\n"
