@@ -45,7 +45,7 @@ func unchangedGiven(ip *instancePlan) bool {
 	if diags.HasErrors() { // which are reported when it is evaluated for the provider
 		return false
 	}
-	c, _ := configOf(&ip.objectOp, cfg) // what can't be stored was never given before
+	c, _ := configOf(&ip.objectOp, cfg) // a value that can't be stored was never given before
 	if !before.Hash.Is(hashGiven(&ip.objectOp, pl.given, ip.t, ip.in, c)) {
 		return false
 	}
