@@ -65,6 +65,11 @@ func TestScopeIsRefused(t *testing.T) {
 	}
 }
 
+// versioned is a launcher of its own that knows versions.
+type versioned struct{ ProviderLauncher }
+
+func (versioned) Version(addr.Provider) (string, bool) { return "2.0.0", true }
+
 // TestVersionOfProviders knows the versions of installed providers, and takes the ones in the program for
 // known.
 func TestVersionOfProviders(t *testing.T) {
@@ -82,6 +87,7 @@ func TestVersionOfProviders(t *testing.T) {
 		"nothing known": {&Launcher{}, source, "", false},
 		"no launcher":   {(*Launcher)(nil), source, "", false},
 		"another one":   {nil, source, "", false},
+		"one that says": {versioned{}, source, "2.0.0", true},
 	} {
 		p := &Project{opt: Options{Launcher: row.l}}
 		if got, ok := p.version(row.of); got != row.want || ok != row.ok {

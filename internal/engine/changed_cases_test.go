@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/testing/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -48,10 +49,31 @@ func changedPlan(t *testing.T, before, after string, files map[string]string, ed
 			}
 		}
 	}
+	if some, all := failedChecks(gotDiags), failedChecks(wantDiags); some != all {
+		t.Errorf("got %d failed checks, want %d", some, all)
+	}
+	adopted := map[addr.Object]bool{}
+	for _, c := range want.Adopted {
+		adopted[c.Object] = true
+	}
+	for _, c := range got.Adopted {
+		if !adopted[c.Object] {
+			t.Errorf("got %s changed before the plan, want it as the state has it", c.Object)
+		}
+	}
 	if x := got.Extent; want.Extent != nil || x == nil || x.Full != work.Full() || x.Partial() != work.Partial() || x.Partial() && x.Evaluated+x.New < work.Evaluated() || !x.Partial() && x.Evaluated+x.New+x.Rows > 0 {
 		t.Errorf("got the extents %+v and %+v, want the numbers of objects and rows of a plan of changes, or why it is a full one", want.Extent, x)
 	}
 	return work.Evaluated(), len(rows.read), l.asked, work.Full()
+}
+
+func failedChecks(diags diag.List) (n int) {
+	for _, d := range diags {
+		if _, is := d.Extra.(diag.CheckWarning); is {
+			n++
+		}
+	}
+	return n
 }
 
 // wide is a base object with twenty dependents, and n instances of a module that have nothing to do with it.
@@ -180,6 +202,47 @@ func TestChangedCases(t *testing.T) {
 			name: "an object that a module with work waits for", before: awaited(1), after: awaited(2), evaluated: 3,
 			edit: func(l *ledger) { l.mark("module.m.sim_thing.y") }, files: map[string]string{"m/main.tf": "resource \"sim_thing\" \"y\" { name = \"y\" }\n"},
 		},
+		{
+			name: "another index", evaluated: 2, // no record has what is read now
+			before: "resource \"sim_thing\" \"n\" {\n count = 2\n name = \"n${count.index}\"\n}\n" + strings.Replace(a, "= 1", "= 0", 1) + indexed, after: "resource \"sim_thing\" \"n\" {\n count = 2\n name = \"n${count.index}\"\n}\n" + a + indexed,
+		},
+		{
+			name: "an instance that goes, and a dependent that is created before it is destroyed", full: "an object is replaced",
+			before: counted(2) + cautious, after: counted(1) + cautious,
+		},
+		{
+			name: "an instance of a module that goes, and such a dependent", full: "an object is replaced",
+			before: strings.Replace(members, "[1]", "[1, 2]", 1) + strings.Replace(cautious, "sim_thing.n", "module.m", 1), after: members + strings.Replace(cautious, "sim_thing.n", "module.m", 1),
+			files: map[string]string{"m/main.tf": "resource \"sim_thing\" \"y\" { name = \"y\" }\n"},
+		},
+		{
+			name: "a block that goes, with a provider that is made from an object", before: configured + "resource \"sim_thing\" \"x\" {\n name = \"x\"\n provider = sim.o\n}\n", after: configured,
+		},
+		{
+			name: "an instance that goes, with another name of its provider", before: strings.Replace(members, "[1]", "[1, 2]", 1), after: members,
+			files: map[string]string{"m/main.tf": "resource \"sim_thing\" \"y\" { name = \"y\" }\n"},
+			edit:  func(l *ledger) { l.replace(`test/sim\"]`, `test/sim\"].gone`) },
+		},
+		{name: "a row with more attributes that is read", before: tagged(1), after: tagged(2), evaluated: 2, edit: func(l *ledger) { l.replace(`"size": 1,`, `"size": 1, "old": 2,`) }},
+		{
+			name: "a row that is missing without a mark", before: a + b(" size = 1\n") + reading, after: a + b(" size = 2\n") + reading, full: "sim_thing.",
+			edit: func(l *ledger) {
+				l.remove("sim_thing.a")
+				clear(l.marks)
+			},
+		},
+		{
+			name: "data with another result", before: found, after: found, evaluated: 1,
+			edit: func(l *ledger) {
+				l.replace(`"serial": 1`, `"serial": 7`)
+				l.replace(`"value": 1`, `"value": 7`)
+			},
+		},
+		{
+			name: "an error at a level, and work at the next one", before: a + failing(1) + b(" depends_on = [sim_thing.f]\n"), after: a + failing(2) + b(" depends_on = [sim_thing.f]\n size = 2\n"),
+		},
+		{name: "a trigger of an action that reads another object", before: a + invoked("n", 1), after: a + invoked("n", 2), evaluated: 1},
+		{name: "an action", before: a + invoked("n", 1), after: a + invoked("m", 1)},
 		{name: "a check", before: a + check(1), after: a + check(2)},
 		{name: "a variable with a condition", before: guarded("ok"), after: guarded("bad"), files: map[string]string{"m/main.tf": "variable \"in\" {\n validation {\n  condition = var.in == \"ok\"\n  error_message = \"Not ok.\"\n }\n}\n"}},
 		{name: "an error in a value that nothing reads", before: a + "locals {\n x = 1\n}\n", after: a + "locals {\n x = regex(\"b\", sim_thing.a.name)\n}\n"},
@@ -203,6 +266,33 @@ func TestChangedCases(t *testing.T) {
 	}
 }
 
+const (
+	// indexed reads an instance that another object names.
+	indexed = "resource \"sim_thing\" \"i\" { name = sim_thing.n[sim_thing.a.size].label }\n"
+	// cautious depends on all instances of counted, and is created before it is destroyed.
+	cautious = "resource \"sim_thing\" \"c\" {\n name = \"c\"\n depends_on = [sim_thing.n]\n lifecycle { create_before_destroy = true }\n}\n"
+	// configured is a provider that is configured from an object.
+	configured = "resource \"sim_thing\" \"k\" { name = \"k\" }\nprovider \"sim\" {}\nprovider \"sim\" {\n alias = \"o\"\n prefix = sim_thing.k.label\n}\n"
+	members    = "module \"m\" {\n source = \"./m\"\n for_each = toset([for i in [1] : \"k${i}\"])\n}\n"
+	reading    = "resource \"sim_thing\" \"r\" {\n name = \"r\"\n json = sim_thing.a.serial\n}\n"
+	found      = "resource \"sim_thing\" \"a\" { name = \"a\" }\ndata \"sim_lookup\" \"d\" {\n name = sim_thing.a.name\n depends_on = [sim_thing.a]\n}\noutput \"o\" { value = data.sim_lookup.d.serial }\n"
+)
+
+// tagged is an object that reads the tags of another one.
+func tagged(size int) string {
+	return fmt.Sprintf("resource \"sim_thing\" \"t\" {\n name = \"t\"\n size = 1\n tags = { x = \"1\" }\n}\nresource \"sim_thing\" \"u\" {\n name = \"u\"\n json = jsonencode([sim_thing.t.tags, %d])\n}\n", size)
+}
+
+func failing(n int) string {
+	return fmt.Sprintf("resource \"sim_thing\" \"f\" {\n name = \"f\"\n lifecycle {\n precondition {\n condition = sim_thing.a.size == %d\n error_message = \"No.\"\n }\n }\n}\n", n)
+}
+
+// invoked is an object whose changes invoke an action that reads another one.
+func invoked(name string, size int) string {
+	return fmt.Sprintf("action \"sim_note\" \"n\" {\n config {\n name = %q\n text = sim_thing.a.label\n }\n}\n", name) +
+		fmt.Sprintf("resource \"sim_thing\" \"v\" {\n name = \"v\"\n size = %d\n lifecycle {\n action_trigger {\n events = [after_update]\n actions = [action.sim_note.n]\n }\n }\n}\n", size)
+}
+
 // ring is a module with an instance that uses another one.
 func ring(n int) string {
 	return fmt.Sprintf("module \"m\" {\n source = \"./m\"\n for_each = toset([\"x\", \"y\"])\n in = try(module.m[each.key == \"x\" ? \"none\" : \"x\"].o, \"n%d\")\n}\n", n)
@@ -218,6 +308,21 @@ func check(n int) string {
 
 func guarded(in string) string {
 	return fmt.Sprintf("module \"m\" {\n source = \"./m\"\n in = %q\n}\n", in)
+}
+
+// TestChangedForm plans an object whose value is demanded and that the state has in an older form.
+func TestChangedForm(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tagged(1))
+	w.virtual = true
+	w.ok(command{})
+	l := newLedger(w)
+	l.learn(l.moment(nil))
+	w.config(tagged(2))
+	l.replace(`"schema_version": 1`, `"schema_version": 0`)
+	if p, diags, work, _ := l.plan(l.moment(nil)); diags.HasErrors() || !work.Partial() || len(p.Changes) != 2 || work.Evaluated() != 2 {
+		t.Errorf("got %d changes and %d evaluated objects, %v, want both objects planned", len(p.Changes), work.Evaluated(), diags)
+	}
 }
 
 // TestChangedValidates validates the resources that have changed, and all of them when they are needed.

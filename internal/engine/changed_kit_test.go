@@ -266,6 +266,9 @@ func changesOf(p *plan.Plan, diags diag.List) string {
 			fmt.Fprintf(&sb, "%s %s of %s before %s %q after %q\n", x.Action, x.Reason, x.Object(), x.PrevAddr, x.Before.Packed(), x.After.Packed())
 		}
 	}
+	for _, x := range p.Invocations {
+		fmt.Fprintf(&sb, "invoke %s %q\n", x.Action, x.Config.Packed())
+	}
 	for _, x := range p.Drift {
 		fmt.Fprintf(&sb, "drift %s\n", x.Object())
 	}
@@ -320,17 +323,46 @@ func (l *ledger) mark(text string) {
 func (l *ledger) remove(text string) {
 	l.w.t.Helper()
 	a := parseAll(l.w.t, []string{text}, addr.ParseInstance)[0]
+	l.rewrite(func(f *state.File) *state.File {
+		f.State.RemoveInstance(a)
+		return f
+	})
+	delete(l.records, state.UnitOf(a))
+	l.mark(text)
+}
+
+// replace replaces a text in the state, without a mark.
+func (l *ledger) replace(before, after string) {
+	l.w.t.Helper()
+	l.rewrite(func(f *state.File) *state.File {
+		var sb strings.Builder
+		err := state.Encode(&sb, f)
+		text := sb.String()
+		if !strings.Contains(text, before) {
+			l.w.t.Fatalf("the state has no %s:\n%s", before, text)
+		}
+		if err == nil {
+			f, err = state.Read([]byte(strings.ReplaceAll(text, before, after)))
+		}
+		if err != nil {
+			l.w.t.Fatal(err)
+		}
+		return f
+	})
+}
+
+// rewrite writes another state, which no record knows of.
+func (l *ledger) rewrite(edit func(*state.File) *state.File) {
+	l.w.t.Helper()
 	manager, err := l.w.store.Manager(store.DefaultWorkspace)
 	if err != nil {
 		l.w.t.Fatal(err)
 	}
 	f := l.w.stored(manager)
 	f.State = f.State.Copy()
-	f.State.RemoveInstance(a)
+	f = edit(f)
 	f.Serial++
 	if err := manager.Write(l.w.t.Context(), f); err != nil {
 		l.w.t.Fatal(err)
 	}
-	delete(l.records, state.UnitOf(a))
-	l.mark(text)
 }

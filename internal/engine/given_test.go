@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -76,10 +77,26 @@ func TestGiven(t *testing.T) {
 		{name: "a requested replacement", want: "a", before: with(1, thing("a", same)), after: with(2, thing("a", same)), force: []string{"sim_thing.a"}},
 		{name: "an object that was to be changed", want: "a", before: with(1, thing("a", same)), after: with(2, thing("a", same)), edit: func(l *ledger) { l.mark("sim_thing.a") }},
 		{name: "a row with another version", want: "a", before: with(1, thing("a", same)), after: with(2, thing("a", same)), edit: record(func(r *state.Record) { r.Version[0]++ })},
+		{
+			name: "a record without a row", want: "a", before: with(1, thing("a", same)), after: with(2, thing("a", same)),
+			edit: func(l *ledger) {
+				u := state.Unit{Kind: state.InstanceUnit, Addr: "sim_thing.a"}
+				r := l.records[u]
+				l.remove("sim_thing.a")
+				delete(l.marks, u)
+				l.records[u] = r
+			},
+		},
+		{name: "a row with more attributes", want: "a upgraded", before: with(1, thing("a", same)), after: with(2, thing("a", same)), edit: func(l *ledger) { l.replace(`"size": 1`, `"size": 1, "old": 2`) }},
+		{name: "a row with a write-only value", want: "a", before: with(1, thing("a", same)), after: with(2, thing("a", same)), edit: func(l *ledger) { l.replace(`"secret_wo": null`, `"secret_wo": "x"`) }},
 		{name: "a record without a hash", want: "a", before: with(1, thing("a", same)), after: with(2, thing("a", same)), edit: record(func(r *state.Record) { r.Given = state.Hash{} })},
 		{
 			name: "a condition that fails", before: with(1, thing("a", same+" lifecycle {\n precondition {\n condition = local.n == 1\n error_message = \"No.\"\n }\n }\n")),
 			after: with(2, thing("a", same+" lifecycle {\n precondition {\n condition = local.n == 1\n error_message = \"No.\"\n }\n }\n")),
+		},
+		{
+			name: "an error in a number of blocks", want: "a", before: thing("b", "") + thing("a", " dynamic \"rule\" {\n for_each = []\n content {\n port = 1\n }\n }\n"),
+			after: thing("b", "") + thing("a", " dynamic \"rule\" {\n for_each = tolist([tonumber(sim_thing.b.name)])\n content {\n port = 1\n }\n }\n"),
 		},
 		{name: "a configuration with an error", want: "a b", before: thing("a", " size = 1\n") + thing("b", " json = jsonencode(sim_thing.a.name)\n"), after: thing("a", " size = 2\n") + thing("b", " json = tonumber(sim_thing.a.name)\n")},
 	} {
@@ -108,10 +125,19 @@ func TestGiven(t *testing.T) {
 			if diff := cmp.Diff(strings.Split(changesOf(want, wantDiags), "\n"), strings.Split(changesOf(got, gotDiags), "\n")); diff != "" || work.Full() != "" {
 				t.Errorf("full %q, want(-) got(+):\n%s%v", work.Full(), diff, gotDiags)
 			}
+			for _, c := range want.Changes {
+				if i := slices.IndexFunc(got.Changes, func(o *plan.Change) bool { return o.Addr == c.Addr }); c.Action == plan.NoOp && i >= 0 && !wantDiags.HasErrors() && got.Changes[i].Given != c.Given {
+					t.Errorf("%s is given: got the hash %x, want %x", c.Addr, got.Changes[i].Given, c.Given)
+				}
+			}
 			var asked []string
 			for _, e := range w.newEntries() {
 				if e.RPC == "PlanResourceChange" || e.RPC == "ReadResource" || e.RPC == "UpgradeResourceState" {
-					asked = append(asked, e.Name)
+					name := e.Name
+					if e.RPC == "UpgradeResourceState" { // a stored object in another form has no name yet
+						name = "upgraded"
+					}
+					asked = append(asked, name)
 				}
 			}
 			slices.Sort(asked)

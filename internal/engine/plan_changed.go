@@ -36,7 +36,6 @@ func planChanged(p *planner, pool *future.Pool, outputs []dueOutput) bool {
 		work.Settle(maps.Values(p.changes), p.req.State)
 	}
 	p.req.Part.LookAll(!work.Partial())
-	p.reportInterrupt()
 	return work.Partial()
 }
 
@@ -83,12 +82,12 @@ func (c *changedPlanner) Results(m *eval.Module, due func(name string) bool) {
 func (c *changedPlanner) Wait() bool {
 	c.pool.Wait()
 	c.of.rows.Load(state.New())
-	return !c.of.run.Diags.HasErrors() && !c.of.interrupted()
+	return !c.of.run.Diags.HasErrors()
 }
 
 // Altered implements changed.Planner.
 func (c *changedPlanner) Altered(a addr.Instance) bool {
 	obj := addr.Object{Instance: a}
 	ch := c.of.changes[obj]
-	return ch != nil && ch.Action != plan.NoOp || c.of.broken.Touched(plan.Dep{Resource: a.Abs(), Key: a.Key}) || !c.of.req.State.Object(obj).SameValue(c.of.prior.Object(obj))
+	return ch != nil && ch.Action != plan.NoOp || !c.of.req.State.Object(obj).SameValue(c.of.prior.Object(obj))
 }

@@ -38,23 +38,20 @@ func unchangedGiven(ip *instancePlan) bool {
 	pl.mu.Lock()
 	ip.stored = pl.prior.Object(ip.Obj)
 	pl.mu.Unlock()
-	if !known || ip.stored == nil || ip.stored.Version != before.Version || !object.Decodes(&ip.Op, ip.stored) {
+	if !known || ip.stored == nil || ip.stored.Version != before.Version || !object.AsItIs(&ip.Op, ip.stored) {
 		return false
 	}
 	cfg, diags := ip.in.EvalBody(ip.t, eval.NewOpened(nil))
 	if diags.HasErrors() { // which are reported when it is evaluated for the provider
 		return false
 	}
-	c, ok := configOf(&ip.objectOp, cfg)
-	if !ok || !before.Hash.Is(hashGiven(&ip.objectOp, pl.given, ip.t, ip.in, c)) {
+	c, _ := configOf(&ip.objectOp, cfg) // a value that can't be stored was never given before
+	if !before.Hash.Is(hashGiven(&ip.objectOp, pl.given, ip.t, ip.in, c)) {
 		return false
 	}
-	if ip.prior, ok = ip.Upgrade(ip.stored); !ok || ip.prior.Cleaned || ip.forcedReason() != plan.NoReason {
-		return false
-	}
+	ip.prior, _ = ip.Upgrade(ip.stored)
 	ip.given = before.Hash
-	ip.walk.run.Report(diags)
-	return true
+	return ip.forcedReason() == plan.NoReason
 }
 
 // planSettled plans that the instance stays as the state has it. Only its conditions are evaluated: they may

@@ -108,7 +108,7 @@ func mutantsOf(p *pkg, f *file, places []*place, withErrors bool) (out []*mutant
 		}
 		name := nameOf(fn)
 		at := slices.IndexFunc(places, func(q *place) bool {
-			return q.dir == p.dir && (q.file == "" || q.dir+"/"+q.file == f.name) && (q.fn == "" || q.fn == name)
+			return q.dir == p.dir && (q.file == "" || path.Join(q.dir, q.file) == f.name) && (q.fn == "" || q.fn == name)
 		})
 		if at < 0 {
 			continue

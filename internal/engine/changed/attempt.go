@@ -125,7 +125,7 @@ func (w *Work) addNode(n *node, in addr.ModuleInstance) {
 	switch b := n.block.(type) {
 	case *blocks.Resource:
 		region := blocks.Region{Block: b, In: in}
-		if !w.attempt.regions[region] && w.mayJoin(n) {
+		if !b.IsAction() && !w.attempt.regions[region] && w.mayJoin(n) { // actions are invoked for changes alone
 			w.attempt.regions[region], w.attempt.level(n.level).regions[region] = true, true
 		}
 	case *blocks.Call:

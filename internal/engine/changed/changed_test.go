@@ -454,3 +454,29 @@ func TestSettle(t *testing.T) {
 		t.Errorf("got a full plan as %q, want one as objects move", p.w.Full())
 	}
 }
+
+// TestActions plans nothing for an action: it is invoked for changes of objects.
+func TestActions(t *testing.T) {
+	p := newPlanning(t, &ledger{blocks: []string{"action.t.n", "repetition.action.t.n", "resource.t.a"}, records: [][]string{{"t.a", "resource.t.a"}}}, `
+resource "t" "a" {
+  lifecycle {
+    action_trigger {
+      events  = [after_update]
+      actions = [action.t.n]
+    }
+  }
+}
+action "t" "n" {
+  config {
+    name = "n"
+  }
+}
+`, "")
+	if len(p.w.nodes) == 0 || p.w.nodes[state.ParseBlock("action.t.n")] == nil {
+		t.Fatalf("got the blocks %v, want the action", p.w.nodes)
+	}
+	p.plan()
+	if got, want := p.outcome(), "t.a / gone t.a"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

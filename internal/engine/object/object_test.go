@@ -273,13 +273,17 @@ func TestUpgrade(t *testing.T) {
 	if got, ok := idle.Upgrade(change(func(o *state.Object) { o.Identity, o.IdentityVersion = []byte(`{"name":"a"}`), 2 })); !ok || !same(got.Value, whole) || got.Identity != cty.NilVal {
 		t.Errorf("without a provider: got %t, %#v, want the whole value without identity", ok, got)
 	}
-	for name, o := range map[string]*state.Object{"older": change(func(o *state.Object) { o.SchemaVersion = 1 }), "another shape": stored(t, cty.ObjectVal(attrs{"other": str("x")}))} {
-		if Decodes(&idle.Op, o) {
-			t.Errorf("%s: got an object that is decoded, want one that needs a provider", name)
+	for name, o := range map[string]*state.Object{
+		"older":         change(func(o *state.Object) { o.SchemaVersion = 1 }),
+		"another shape": stored(t, cty.ObjectVal(attrs{"other": str("x")})),
+		"write-only":    stored(t, thing(attrs{"id": str("i-1"), "secret": str("x")})),
+	} {
+		if AsItIs(&idle.Op, o) {
+			t.Errorf("%s: got an object that stays as it is, want one that is upgraded or cleaned", name)
 		}
 	}
-	if !Decodes(&idle.Op, stored(t, whole)) {
-		t.Error("got an object that needs a provider, want one that is decoded")
+	if !AsItIs(&idle.Op, stored(t, whole)) {
+		t.Error("got an object that is upgraded or cleaned, want one that stays as it is")
 	}
 	f := newFixture(t)
 	f.id, f.unknown = nil, diag.Errorf("unknown", "it is not known")

@@ -154,13 +154,13 @@ func (op *Op) IsCurrent(o *state.Object) bool {
 	return o.SchemaVersion == op.Schema.Version && o.Flatmap == nil
 }
 
-// Decodes reports whether Upgrade costs no call.
-func Decodes(op *Op, o *state.Object) bool {
+// AsItIs reports whether Upgrade takes a stored object as it is, without a call.
+func AsItIs(op *Op, o *state.Object) bool {
 	if !op.IsCurrent(o) {
 		return false
 	}
-	_, err := o.DecodeUnmarked(op.Block().Type())
-	return err == nil
+	v, err := o.DecodeUnmarked(op.Block().Type())
+	return err == nil && len(op.Block().WriteOnlyPaths(v)) == 0
 }
 
 // Live decodes a stored object and adds its marks, without a provider call. It returns false if o is nil or

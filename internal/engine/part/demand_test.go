@@ -19,6 +19,7 @@ func TestOnDemand(t *testing.T) {
 	s.put(t, "t.net")
 	s.put(t, "t.other", "t.net")
 	s.put(t, "t.many[0]", "t.other")
+	s.put(t, "t.deep")
 	p := OnDemand(cfg, []state.Subject{{Kind: state.OneInstance, Addr: "t.last"}}, s.fetch)
 	stored, prior := state.New(), state.New()
 	failed := diag.List{}
@@ -50,6 +51,17 @@ func TestOnDemand(t *testing.T) {
 	stored.RemoveInstance(instance(t, "t.other"))
 	if g.Load(state.New()); names(stored) != "t.many[0]" {
 		t.Errorf("got %q stored, want objects that were demanded added once", names(stored))
+	}
+	for what, then := range map[string]func() bool{
+		"another attempt": func() bool { return !g.Missed(t.Context()) },
+		"a scope":         func() bool { return g.Relied(t.Context(), &state.Scope{}) && !g.Relied(t.Context(), &state.Scope{}) },
+	} {
+		stored.RemoveInstance(instance(t, "t.deep"))
+		delete(p.has, state.Subject{Kind: state.OneInstance, Addr: "t.deep"})
+		g.Demand(t.Context(), &lock, instance(t, "t.deep"))
+		if held := names(stored); !then() || held != "t.many[0]" || names(stored) != "t.deep t.many[0]" || names(g.Plan.Base) != "t.deep t.many[0] t.other" {
+			t.Errorf("%s: got %q stored and then %q, want what was demanded last, once", what, held, names(stored))
+		}
 	}
 	if s.err = errors.New("lost"); len(failed) > 0 {
 		t.Errorf("got %v, want no error", failed)

@@ -45,11 +45,19 @@ func (g *Growing) Demand(ctx context.Context, prior sync.Locker, a addr.Instance
 
 // Load adds objects that were read, and those that tasks have demanded, to all states. No task may run.
 func (g *Growing) Load(found *state.State) {
+	g.holdDemanded()
+	g.add(found, nil)
+}
+
+// holdDemanded adds objects that were demanded to the states as they were read. It returns true if there are
+// some.
+func (g *Growing) holdDemanded() bool {
+	some := len(g.demanded) > 0
 	for _, st := range g.demanded { // planning may have removed objects from Prior since
 		g.hold(st)
 	}
 	g.demanded = nil
-	g.add(found, nil)
+	return some
 }
 
 // add adds found to both states. It returns true if found has objects. It reports err, an error in reading
@@ -74,8 +82,10 @@ func (g *Growing) hold(found *state.State) {
 	*g.Stored, g.Plan.Base = stored, base
 }
 
-// Missed reads the objects that the attempt has missed. It returns true if another attempt must be made.
+// Missed reads the objects that the attempt has missed. It returns true if another attempt must be made. No
+// task may run: objects that were demanded last, for invocations of actions, are added to all states.
 func (g *Growing) Missed(ctx context.Context) bool {
+	g.holdDemanded()
 	found, again, err := g.Part.Again(ctx)
 	again = g.add(g.later, nil) || again
 	g.add(found, err)
@@ -111,8 +121,9 @@ func (g *Growing) Made(ctx context.Context) {
 	g.add(g.Part.Dependents(ctx, blocks, false))
 }
 
-// Relied reads the objects that only the scope of the plan needs. It returns true if there are some: the
-// scope must be made again then.
+// Relied reads the objects that only the scope of the plan needs. It returns true if there are some, or if
+// making the scope has demanded some: it must be made again then.
 func (g *Growing) Relied(ctx context.Context, scope *state.Scope) bool {
-	return g.add(g.Part.Relied(ctx, scope))
+	again := g.holdDemanded()
+	return g.add(g.Part.Relied(ctx, scope)) || again
 }
