@@ -265,8 +265,8 @@ const firstPatience = 3 * time.Second
 // says reports whether a run has printed one of some texts.
 func (a *act) says(texts ...string) bool { return result{a.code, a.output}.says(texts...) }
 
-// checkEnd checks that a run has failed for a reason that it may have. It may give up to reach a server that
-// was away or too slow, or that its connection was cut to, if it has not begun, and it may have lost its claims.
+// checkEnd checks that a run has failed for a reason that it may have. If it has not begun, it may give up to
+// reach a server that was away or too slow, or that its connection was cut to. It may have lost its claims.
 func (a *act) checkEnd(s *site) {
 	s.Helper()
 	switch {
