@@ -55,14 +55,14 @@ func (b *Backend) Init(ctx context.Context, opt BackendOptions) (BackendChange, 
 		return change, diags
 	}
 	block, _ := b.locations.declaredLocation(ctx, b.dir.root, nil)
-	have := b.locations.undeclared()
+	have, elsewhere := b.locations.undeclared(), false
 	if !opt.Reconfigure {
 		rec, _, ds := b.locations.recorded(ctx)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return change, diags
 		}
-		have = rec.location.withSecretsOf(want)
-		if len(opt.Settings) == 0 && want.declared() && rec.holdsFor(block) {
+		have, elsewhere = b.locations.former(rec.location, want)
+		if len(opt.Settings) == 0 && want.declared() && rec.holdsFor(block) && !elsewhere {
 			want = have
 		}
 		change.From, change.To = b.locations.placeOf(have), b.locations.placeOf(want)
@@ -88,7 +88,7 @@ func (b *Backend) Init(ctx context.Context, opt BackendOptions) (BackendChange, 
 	}
 	change.Before, change.WasStateStore = have.typeName()
 	change.After, change.IsStateStore = want.typeName()
-	change.Changed = !want.equal(have)
+	change.Changed = elsewhere || !want.equal(have)
 	return change, diags
 }
 

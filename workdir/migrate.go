@@ -3,6 +3,8 @@ package workdir
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
@@ -69,10 +71,14 @@ func (b *Backend) moving(ctx context.Context, from, to location, targets []targe
 // the workspaces has a state there already that would be lost. It returns the workspaces whose states it has
 // copied, and the files that they came from.
 func copyStates(ctx context.Context, states []copying, user *User, opt BackendOptions) (copied, left []string, diags diag.List) {
-	var unlocks []func() error
+	type lock struct {
+		m  store.Manager
+		id string
+	}
+	var locks []lock
 	defer func() {
-		for _, unlock := range unlocks {
-			if err := unlock(); err != nil {
+		for _, l := range locks {
+			if err := releaseLock(ctx, l.m, l.id); err != nil {
 				diags = append(diags, diag.Errorf("Error releasing the state lock", "%s", diag.Sentence(err))...)
 			}
 		}
@@ -80,11 +86,15 @@ func copyStates(ctx context.Context, states []copying, user *User, opt BackendOp
 	for i := range states {
 		c := &states[i]
 		for _, m := range []store.Manager{c.source, c.sink} {
-			unlock, ds := lockFor(ctx, m, "init", user, opt.Locking)
-			if diags = append(diags, ds...); ds.HasErrors() {
-				return nil, nil, diags
+			id, err := takeLock(ctx, m, "init", user, opt.Locking)
+			var held *store.LockError
+			if errors.As(err, &held) && held.Info != nil && slices.Contains(locks, lock{c.source, held.Info.ID}) {
+				return nil, nil, append(diags, notCopied(c.from, errors.New("the new place is the former one, by another name. To use it by that name, run \"mayfly init -reconfigure\""))...)
 			}
-			unlocks = append(unlocks, unlock)
+			if err != nil {
+				return nil, nil, append(diags, notLocked(err, ", in a directory that was initialized for that place")...)
+			}
+			locks = append(locks, lock{m, id})
 		}
 		if err := c.load(ctx); err != nil {
 			return nil, nil, append(diags, notCopied(c.from, err)...)
@@ -119,7 +129,10 @@ func (c *copying) load(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return store.CheckPush(there, c.file)
+	if why := store.PushConflict(there, c.file); why != "" {
+		return fmt.Errorf("%s. To use the state that is there, and leave the other one where it is, run \"mayfly init -reconfigure\". To replace it, run \"mayfly state pull\" with the former block and save what it prints, then with the new block \"mayfly init -reconfigure\" and \"mayfly state push -force FILE\"", why)
+	}
+	return nil
 }
 
 // selectTarget selects the workspace that has the state of the selected one.

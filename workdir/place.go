@@ -115,7 +115,10 @@ func (b *Backend) currentLocation(ctx context.Context) (location, diag.List) {
 	case ok && b.dir.root != nil && have.holdsFor(want) && !have.sameVersion(want):
 		return want, initRequired(fmt.Sprintf("This directory was initialized for the %s with version %s of its provider, and version %s is selected now. Run: mayfly init", want.kind, have.version, want.kind.Provided.Version))
 	case ok && (b.dir.root == nil || have.holdsFor(want)):
-		return have.withSecretsOf(want), nil // init may have completed it with -backend-config
+		if l, elsewhere := b.locations.former(have.location, want); !elsewhere {
+			return l, nil // init may have completed it with -backend-config
+		}
+		fallthrough
 	case ok:
 		return want, initRequired("The configuration has another backend than this directory was initialized for, so the state may be elsewhere. " + moveOrLeave)
 	case b.locations.samePlace(want, b.locations.undeclared()):

@@ -54,6 +54,30 @@ func (l location) withSecretsOf(block location) location {
 	return l
 }
 
+// former returns a recorded location with the secrets of a block, which may be newer than those that were
+// encrypted. elsewhere says that they are not only newer: a secret such as a connection string says where
+// states are, and with those of the block, they are in another place. The location has its own then.
+func (ls *locations) former(rec, block location) (_ location, elsewhere bool) {
+	have := rec.withSecretsOf(block)
+	if rec.sealed == nil || rec.kind.Provided != nil {
+		return have, false
+	}
+	secrets, err := ls.openSealed(rec)
+	opened, diags := ls.unseal(rec)
+	if err != nil || diags.HasErrors() { // nothing is known of them
+		return have, false
+	}
+	values := have.cfg.AsValueMap()
+	for name := range secrets {
+		values[name] = opened.cfg.GetAttr(name)
+	}
+	was := location{kind: have.kind, cfg: cty.ObjectVal(values)}
+	if ls.samePlace(was, have) {
+		return have, false
+	}
+	return was, true
+}
+
 // secretsBeyond returns the secrets of a location that a block does not give.
 func (l location) secretsBeyond(block location) map[string]cty.Value {
 	out := map[string]cty.Value{}

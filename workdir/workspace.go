@@ -262,19 +262,40 @@ func (w *Workspaces) lock(ctx context.Context, name string, opt DeleteOptions) (
 
 // lockFor locks a state for the named operation of a user, unless locking is off, until unlock is called.
 func lockFor(ctx context.Context, m store.Manager, operation string, user *User, locking store.Locking) (unlock func() error, diags diag.List) {
-	info, err := store.NewLockInfo(operation, user.engine().Version, time.Now(), rand.Reader)
-	var id string
-	if err == nil {
-		id, err = locking.Take(ctx, m, info)
-	}
-	if held := (*store.LockError)(nil); errors.As(err, &held) {
-		return nil, diag.Errorf("Error acquiring the state lock", "%s\n\nWait until the other operation has ended, or use -lock=false if you are sure that there is none.", err)
-	}
+	id, err := takeLock(ctx, m, operation, user, locking)
 	if err != nil {
-		return nil, diag.Errorf("Error acquiring the state lock", "%s", diag.Sentence(err))
+		return nil, notLocked(err, "")
 	}
+	return func() error { return releaseLock(ctx, m, id) }, nil
+}
+
+// takeLock is lockFor, but returns the ID of the lock; "" if locking is off.
+func takeLock(ctx context.Context, m store.Manager, operation string, user *User, locking store.Locking) (id string, err error) {
+	info, err := store.NewLockInfo(operation, user.engine().Version, time.Now(), rand.Reader)
+	if err != nil {
+		return "", err
+	}
+	return locking.Take(ctx, m, info)
+}
+
+// releaseLock releases what takeLock has taken.
+func releaseLock(ctx context.Context, m store.Manager, id string) error {
 	if id == "" {
-		return func() error { return nil }, nil
+		return nil
 	}
-	return func() error { return m.Unlock(context.WithoutCancel(ctx), id) }, nil
+	return m.Unlock(context.WithoutCancel(ctx), id)
+}
+
+// notLocked says why a state could not be locked. where completes the advice to remove the lock.
+func notLocked(err error, where string) diag.List {
+	const summary = "Error acquiring the state lock"
+	var held *store.LockError
+	if !errors.As(err, &held) {
+		return diag.Errorf(summary, "%s", diag.Sentence(err))
+	}
+	text := "Wait until the other operation has ended, or let Mayfly wait with -lock-timeout=5m."
+	if held.Info != nil {
+		text += " If you are sure that it does not run any more, remove its lock" + where + ":\n  mayfly force-unlock " + held.Info.ID
+	}
+	return diag.Errorf(summary, "%s\n\n%s", err, text)
 }

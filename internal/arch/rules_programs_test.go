@@ -57,6 +57,7 @@ var programsRules = map[string]rule{
 		why: "hundreds of runs at the same time are runs of the library, in one process with the provider",
 	},
 	"tests/kill":            {may: []string{"tests/internal/..."}, why: "what survives a killed process shows from outside only"},
+	"tests/migrations":      {may: []string{"tests/internal/..."}, why: "states are moved by a command and compared as documents, wherever they are"},
 	"tests/refusals":        {may: []string{"tests/internal/..."}, why: "what users read when a service refuses is what the program prints"},
 	"tests/ssh":             {may: []string{"tests/internal/..."}, why: "what a provisioner does on a host shows on the host"},
 	"tests/internal/calls":  {pure: true, modules: none, why: "a table of outcomes is read without knowing what they mean"},

@@ -282,21 +282,35 @@ func Recode(stored []byte, c Cipher) ([]byte, error) {
 	return c.EncryptState(plain, *of)
 }
 
-// CheckPush returns an error if pushing next over stored would lose data: if it has another lineage, an
-// older serial, or the same serial with other content. stored may be nil. An empty stored state may be
-// replaced by one of another lineage.
+// CheckPush returns an error if pushing next over stored would lose data, see PushConflict.
 func CheckPush(stored, next *state.File) error {
+	why := PushConflict(stored, next)
+	if why == "" {
+		return nil
+	}
+	only := "the stored state is not needed any more"
+	switch {
+	case stored.Lineage == next.Lineage && stored.Serial > next.Serial:
+		only = "the changes made since then may be lost"
+	case stored.Lineage == next.Lineage:
+		only = "the stored one is wrong"
+	}
+	return fmt.Errorf("%s. Force the push only if %s", why, only)
+}
+
+// PushConflict says, without a full stop, why data would be lost if next took the place of stored: next has
+// another lineage, an older serial, or the same serial with other content. It returns "" if nothing would be
+// lost. stored may be nil. An empty stored state may be replaced by one of another lineage.
+func PushConflict(stored, next *state.File) string {
 	switch {
 	case stored == nil || state.Unchanged(stored, next) && stored.Serial == next.Serial:
-		return nil
+		return ""
 	case stored.Lineage != next.Lineage && !stored.State.Empty():
-		return fmt.Errorf("the stored state has the lineage %q, and the new one has %q, so they do not belong together. Force the push only if the stored state is not needed any more",
-			stored.Lineage, next.Lineage)
+		return fmt.Sprintf("the stored state has the lineage %q, and the new one has %q, so they do not belong together", stored.Lineage, next.Lineage)
 	case stored.Lineage == next.Lineage && stored.Serial > next.Serial:
-		return fmt.Errorf("the stored state has serial %d, and the new one has only %d, so it is older. Force the push only if the changes made since then may be lost",
-			stored.Serial, next.Serial)
+		return fmt.Sprintf("the stored state has serial %d, and the new one has only %d, so it is older", stored.Serial, next.Serial)
 	case stored.Lineage == next.Lineage && stored.Serial == next.Serial:
-		return fmt.Errorf("both states have serial %d but differ. Force the push only if the stored one is wrong", next.Serial)
+		return fmt.Sprintf("both states have serial %d but differ", next.Serial)
 	}
-	return nil
+	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,6 +26,29 @@ import (
 func inRows(server *postgres.Server) func(schema string) string {
 	return func(schema string) string {
 		return fmt.Sprintf("terraform {\n  backend \"postgres\" {\n    conn_str    = %q\n    schema_name = %q\n  }\n}\n", server.URL(0), schema)
+	}
+}
+
+func opened(t *testing.T, server *postgres.Server) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("postgres", server.URL(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// lapse lets the leases of all runs in a schema lapse, if there is one.
+func lapse(t *testing.T, db *sql.DB, schema string) {
+	t.Helper()
+	var exists bool
+	err := db.QueryRow(`SELECT to_regclass($1) IS NOT NULL`, fmt.Sprintf("%q.runs", schema)).Scan(&exists)
+	if err == nil && exists {
+		_, err = db.Exec(fmt.Sprintf("UPDATE %q.runs SET lease_until = now() - interval '1 s' WHERE ended IS NULL", schema))
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -86,8 +110,8 @@ resource "terraform_data" "beside" {}
 
 // held is an apply that has claims, until release is called.
 type held struct {
-	release func()
-	ended   <-chan error
+	release, kill func()
+	ended         <-chan error
 }
 
 // hold starts an apply that replaces an object and waits for the pipe while it does.
@@ -113,7 +137,11 @@ func (s *site) hold() held {
 	}()
 	select {
 	case f := <-opened:
-		return held{func() { _ = f.Close() }, ended}
+		kill := func() {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			<-ended
+		}
+		return held{func() { _ = f.Close() }, kill, ended}
 	case err := <-ended:
 		s.Fatalf("mayfly apply: got %v, want it to wait for the pipe", err)
 		panic("unreachable")
@@ -124,9 +152,31 @@ func (s *site) hold() held {
 // refused before anything is copied, or waits: what the run has done is in the state that is copied then, and
 // is not replaced by an older one.
 func TestClaimedStates(t *testing.T) {
-	rows := inRows(postgres.Start(t))
+	server := postgres.Start(t)
+	rows, db := inRows(server), opened(t, server)
 	files := map[string]string{"main.tf": slow}
-	holder := []string{"Error acquiring the state lock", "the state is locked by", "Operation: apply", "terraform_data.slow"}
+	holder := []string{"Error acquiring the state lock", "the state is locked by", "Operation: apply"}
+	t.Run("begun", func(t *testing.T) {
+		t.Parallel()
+		one, two := newSite(t, environ(), files), newSite(t, environ(), files)
+		for _, s := range []*site{one, two} {
+			s.put(rows("begun"))
+			s.must("init")
+		}
+		one.must("apply", "-auto-approve")
+		run := one.hold()
+		run.kill()
+		lapse(t, db, "begun")
+		two.put(local("target"))
+		two.fails(migrating(), "Error acquiring the state lock", "terraform_data.slow", "mayfly force-unlock")
+		two.put(rows("begun"))
+		_, text := two.run(1, "force-unlock", "-force", "nothing")
+		id := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`).FindString(text)
+		two.must("force-unlock", "-force", id)
+		s := two.must("state", "pull")
+		two.contains("init", two.move(local("target")), copied("default"))
+		two.has(s)
+	})
 	t.Run("source", func(t *testing.T) {
 		t.Parallel()
 		one, two := newSite(t, environ(), files), newSite(t, environ(), files)
@@ -224,19 +274,13 @@ const points = 5
 // place that is recorded then has both states, and the same command completes the migration.
 func TestKilledMigrations(t *testing.T) {
 	server := postgres.Start(t)
-	rows := inRows(server)
-	db, err := sql.Open("postgres", server.URL(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	rows, db := inRows(server), opened(t, server)
 	for _, test := range []struct {
 		name     string
 		from, to func(name string) string
-		schema   string // of the rows
 	}{
-		{"into rows", local, rows, "into%d"},
-		{"out of rows", rows, local, "from"},
+		{"into rows", local, rows},
+		{"out of rows", rows, local},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -249,7 +293,8 @@ func TestKilledMigrations(t *testing.T) {
 			t.Logf("a migration makes %d calls", all)
 			for point := range points {
 				at := 1 + point*(all-1)/(points-1)
-				to := test.to(fmt.Sprintf("into%d", point+1))
+				name := fmt.Sprintf("into%d", point+1)
+				to := test.to(name)
 				s.put(from)
 				s.must("init", "-reconfigure", "-plugin-dir="+mirror)
 				s.put(to)
@@ -258,16 +303,12 @@ func TestKilledMigrations(t *testing.T) {
 					s.contains("state list", string(out), "Backend initialization required")
 					s.put(from)
 				}
-				for name, want := range states {
-					s.in(name).has(want)
+				for workspace, want := range states {
+					s.in(workspace).has(want)
 				}
 				s.put(to)
-				schema := test.schema
-				if point := point + 1; schema != "from" {
-					schema = fmt.Sprintf(schema, point)
-				}
-				if _, err := db.Exec(fmt.Sprintf("UPDATE %s.runs SET lease_until = now() - interval '1 s' WHERE ended IS NULL", schema)); err != nil {
-					t.Logf("at call %d, there are no tables yet: %v", at, err)
+				for _, schema := range []string{"from", name} {
+					lapse(t, db, schema)
 				}
 				s.must(migrating()...)
 				for name, want := range states {

@@ -225,7 +225,9 @@ func encryption(state string) string {
 terraform {
   encryption {
     key_provider "pbkdf2" "k" {
-      passphrase = "a passphrase that is long enough"
+      passphrase    = "a passphrase that is long enough"
+      iterations    = 200000
+      hash_function = "sha256"
     }
     method "aes_gcm" "m" {
       keys = key_provider.pbkdf2.k
