@@ -104,7 +104,7 @@ func (f *files) lookup(name string) string { return f.vars[name] }
 // filled returns the arguments of a location, completed from the encrypted part of the record, if it can be
 // read, and from the environment.
 func (ls *locations) filled(l location) cty.Value {
-	if l.kind.Provided == nil { // places in providers are compared without what is secret
+	if l.kind.Provided == nil { // places in providers are compared without secrets
 		if opened, diags := ls.unseal(l); !diags.HasErrors() {
 			l = opened
 		}

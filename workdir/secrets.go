@@ -56,7 +56,7 @@ func (l location) withSecretsOf(block location) location {
 
 // former returns a recorded location with the secrets of a block, which may be newer than those that were
 // encrypted. elsewhere says that they are not only newer: a secret such as a connection string says where
-// states are, and with those of the block, they are in another place. The location has its own then.
+// states are, and the block has another place in it. The location keeps its own secrets then.
 func (ls *locations) former(rec, block location) (_ location, elsewhere bool) {
 	have := rec.withSecretsOf(block)
 	if rec.sealed == nil || rec.kind.Provided != nil {
@@ -64,7 +64,7 @@ func (ls *locations) former(rec, block location) (_ location, elsewhere bool) {
 	}
 	secrets, err := ls.openSealed(rec)
 	opened, diags := ls.unseal(rec)
-	if err != nil || diags.HasErrors() { // nothing is known of them
+	if err != nil || diags.HasErrors() { // the former secrets are not known
 		return have, false
 	}
 	values := have.cfg.AsValueMap()

@@ -278,7 +278,7 @@ func takeLock(ctx context.Context, m store.Manager, operation string, user *User
 	return locking.Take(ctx, m, info)
 }
 
-// releaseLock releases what takeLock has taken.
+// releaseLock releases a lock of takeLock.
 func releaseLock(ctx context.Context, m store.Manager, id string) error {
 	if id == "" {
 		return nil

@@ -94,7 +94,7 @@ func TestOtherStates(t *testing.T) {
 	}
 }
 
-// slow is a configuration whose apply goes on until somebody writes to a pipe.
+// slow is a configuration whose apply goes on until the test closes a pipe.
 const slow = `
 variable "v" {
   default = 0

@@ -149,23 +149,20 @@ func (s *site) contains(what, text string, parts ...string) {
 // has checks that the state is one that was pulled before.
 func (s *site) has(want string) {
 	s.Helper()
-	if got := s.must("state", "pull"); got != want {
-		s.Errorf("state pull: got %s", difference(got, want))
+	got := s.must("state", "pull")
+	if got == want {
+		return
 	}
-}
-
-// difference shows the first lines in which two texts differ.
-func difference(got, want string) string {
 	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
 	}
 	part := func(lines []string) string { return strings.Join(lines[max(0, i-5):min(len(lines), i+8)], "\n") }
-	return fmt.Sprintf("from line %d\n%s\nwant\n%s", i+1, part(a), part(b))
+	s.Errorf("state pull: got, around line %d,\n%s\nwant\n%s", i+1, part(a), part(b))
 }
 
-// copied is what init says about the states of workspaces that it has copied.
+// copied is the line of init about the states of workspaces that it has copied.
 func copied(workspaces ...string) string {
 	var quoted []string
 	for _, name := range workspaces {

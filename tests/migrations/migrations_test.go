@@ -168,7 +168,7 @@ func TestMigrations(t *testing.T) {
 	stored := rows.contents()
 	for _, p := range others {
 		if p.name != rows.name && bytes.Contains(stored, []byte(canary(p))) {
-			t.Errorf("the rows of the state that came from %s have the secret", p.name)
+			t.Errorf("the rows of the state from %s have the secret: got true, want false", p.name)
 		}
 	}
 }
