@@ -65,7 +65,7 @@ func TestOtherDatabases(t *testing.T) {
 				s.must("init", "-reconfigure")
 				s.has(pulled)
 			})
-			t.Run("same", func(t *testing.T) { // the user, the password and settings are no part of the place
+			t.Run("same", func(t *testing.T) { // the place does not depend on the user, the password and settings
 				t.Parallel()
 				s, schema := begun(t)
 				pulled := s.begin("default")["default"]
