@@ -296,8 +296,8 @@ func (h *history) stored() (current map[string]int, deposed map[string]bool) {
 	return current, deposed
 }
 
-// checkState checks that the state has all acknowledged results, and all that is in the world, but
-// for operations that a person has read of. An object is deposed there as long as its replacement was not made.
+// checkState checks that the state has all acknowledged results, and all that is in the world, but for
+// operations that a person has read of. An object is deposed there until its replacement is made.
 func (h *history) checkState(versions map[string][]version) {
 	h.t.Helper()
 	state, deposed := h.stored()

@@ -16,8 +16,8 @@ import (
 	"github.com/lib/pq"
 )
 
-// timeout is how long to wait for a connection if the string doesn't say. A server that was asleep, or that has
-// much to do, takes some seconds.
+// timeout is how long to wait for a connection if the string does not say. A server that was asleep, or that
+// has much to do, takes some seconds.
 const timeout = 10 * time.Second
 
 // Parse reads a connection string: a URL or a list of settings, as libpq reads them. Settings that it lacks
