@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
@@ -71,11 +70,7 @@ func (b *Backend) moving(ctx context.Context, from, to location, targets []targe
 // the workspaces has a state there already that would be lost. It returns the workspaces whose states it has
 // copied, and the files that they came from.
 func copyStates(ctx context.Context, states []copying, user *User, opt BackendOptions) (copied, left []string, diags diag.List) {
-	type lock struct {
-		m  store.Manager
-		id string
-	}
-	var locks []lock
+	var locks locks
 	defer func() {
 		for _, l := range locks {
 			if err := releaseLock(ctx, l.m, l.id); err != nil {
@@ -86,15 +81,15 @@ func copyStates(ctx context.Context, states []copying, user *User, opt BackendOp
 	for i := range states {
 		c := &states[i]
 		for _, m := range []store.Manager{c.source, c.sink} {
-			id, err := takeLock(ctx, m, "init", user, opt.Locking)
-			var held *store.LockError
-			if errors.As(err, &held) && held.Info != nil && slices.Contains(locks, lock{c.source, held.Info.ID}) {
+			err := locks.take(ctx, m, user, opt.Locking)
+			switch of := locks.of(err); {
+			case of != nil && of == c.source:
 				return nil, nil, append(diags, notCopied(c.from, errors.New("the new place is the former one, by another name. To use it by that name, run \"mayfly init -reconfigure\""))...)
-			}
-			if err != nil {
+			case of != nil && m == c.sink:
+				// The place has one lock for all states that it does not have yet, which keeps others out of this one too.
+			case err != nil:
 				return nil, nil, append(diags, notLocked(err, ", in a directory that was initialized for that place")...)
 			}
-			locks = append(locks, lock{m, id})
 		}
 		if err := c.load(ctx); err != nil {
 			return nil, nil, append(diags, notCopied(c.from, err)...)
@@ -111,6 +106,46 @@ func copyStates(ctx context.Context, states []copying, user *User, opt BackendOp
 		}
 	}
 	return copied, left, diags
+}
+
+// locks are the locks of a move.
+type locks []heldLock
+
+type heldLock struct {
+	m  store.Manager
+	id string
+}
+
+// take locks a state. It does not wait for a lock of its own.
+func (l *locks) take(ctx context.Context, m store.Manager, user *User, locking store.Locking) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	waiting := locking.Waiting
+	locking.Waiting = func(held *store.LockError) {
+		if l.of(held) != nil {
+			stop()
+		} else if waiting != nil {
+			waiting(held)
+		}
+	}
+	id, err := takeLock(ctx, m, "init", user, locking)
+	if err == nil {
+		*l = append(*l, heldLock{m, id})
+	}
+	return err
+}
+
+// of returns the state that one of the locks was taken for if an error is about that lock; nil otherwise.
+func (l locks) of(err error) store.Manager {
+	var held *store.LockError
+	if errors.As(err, &held) && held.Info != nil {
+		for _, one := range l {
+			if one.id == held.Info.ID {
+				return one.m
+			}
+		}
+	}
+	return nil
 }
 
 func notCopied(workspace string, err error) diag.List {

@@ -66,7 +66,7 @@ func TestOtherDatabases(t *testing.T) {
 				s, schema := begun(t)
 				pulled := s.begin("default")["default"]
 				s.put(block(strings.Replace(here, "127.0.0.1", "localhost", 1), schema))
-				s.fails(migrating(), "the new place is the former one", "mayfly init -reconfigure", "Nothing was copied")
+				s.fails(migrating(patient), "the new place is the former one", "mayfly init -reconfigure", "Nothing was copied")
 				s.must("init", "-reconfigure")
 				s.has(pulled)
 			})

@@ -94,8 +94,11 @@ func (s *site) put(place string, more ...string) {
 func (s *site) move(place string, more ...string) string {
 	s.Helper()
 	s.put(place, more...)
-	return s.must(migrating()...)
+	return s.must(migrating(patient)...)
 }
+
+// patient is an option with which a move that waited for itself would not end.
+const patient = "-lock-timeout=1h"
 
 // migrating are the arguments of the command that moves states, with more options.
 func migrating(more ...string) []string {

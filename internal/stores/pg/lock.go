@@ -197,7 +197,8 @@ func (l *lock) holder(ctx context.Context, db *sql.DB) (*store.LockInfo, uint32,
 		return info, pid, nil
 	}
 	var text string
-	err = db.QueryRowContext(ctx, `SELECT info FROM `+l.table(locksTable)+` WHERE name = $1 AND pid = $2`, l.name, pid).Scan(&text)
+	// A session that creates another workspace has its row there.
+	err = db.QueryRowContext(ctx, `SELECT info FROM `+l.table(locksTable)+` WHERE pid = $2 ORDER BY name <> $1 LIMIT 1`, l.name, pid).Scan(&text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return info, pid, nil
 	}
