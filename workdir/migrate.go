@@ -86,7 +86,7 @@ func copyStates(ctx context.Context, states []copying, user *User, opt BackendOp
 			case of != nil && of == c.source:
 				return nil, nil, append(diags, notCopied(c.from, errors.New("the new place is the former one, by another name. To use it by that name, run \"mayfly init -reconfigure\""))...)
 			case of != nil && m == c.sink:
-				// The place has one lock for all states that it does not have yet, which keeps others out of this one too.
+				// One lock is for all states that the place does not have yet, and keeps others out.
 			case err != nil:
 				return nil, nil, append(diags, notLocked(err, ", in a directory that was initialized for that place")...)
 			}
