@@ -130,7 +130,7 @@ func (c *stateCommands) showCommand(a *app) *cli.Command {
 				if at != "" {
 					return c.out.fail("No instance found for the given address!", "At that time, the state had no %s. Show its changes with: mayfly state history %s", i, diag.Argument(i.String()))
 				}
-				return c.out.fail("No instance found for the given address!", "The state has no %s.%s List what it has with: mayfly state list", i, selection.InState(file.State.AllInstances(), only(i)))
+				return c.out.fail("No instance found for the given address!", "The state has no %s.%s List what it has with: mayfly %s", i, selection.InState(file.State.AllInstances(), only(i)), listing(i))
 			}
 			s, diags := c.wd.reader(ctx, file.State)
 			defer s.close()

@@ -62,7 +62,7 @@ func (c *stateCommands) versions(ctx context.Context, m *machineFlags, h store.H
 		return c.out.fail("Error reading the history", "%s", diag.Sentence(err))
 	}
 	if len(versions) == 0 {
-		return c.out.fail("No instance found for the given address!", "Neither the state nor its history has %s. List what the state has with: mayfly state list", i)
+		return c.out.fail("No instance found for the given address!", "Neither the state nor its history has %s. List what the state has with: mayfly %s", i, listing(i))
 	}
 	if done, code := c.out.documented(m, func() ([]byte, error) { return history.VersionsJSON(i.String(), versions) }); done {
 		return code

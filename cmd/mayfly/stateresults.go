@@ -24,6 +24,16 @@ func subjectsAt(i addr.Instance) []state.Subject {
 	return out
 }
 
+// listing returns the command that lists what a state has of the kind that an address looks like.
+func listing(i addr.Instance) string {
+	for _, s := range subjectsAt(i) {
+		if s.Kind == state.OneOutput {
+			return "output"
+		}
+	}
+	return "state list"
+}
+
 // changesAt returns the versions of the objects of an instance, or else of an output or a check with this
 // address.
 func changesAt(ctx context.Context, h store.Historian, i addr.Instance) (versions []store.ObjectVersion, err error) {
