@@ -45,6 +45,7 @@ type history struct {
 	db        *sql.DB
 	store     *postgres.Store // without faults
 	workspace string
+	dir       string // for files with results, since all runs are on one machine
 	lease     time.Duration
 	shape     shape
 	faults    faults
@@ -61,7 +62,7 @@ type history struct {
 // newHistory draws a history.
 func newHistory(t *testing.T, s *server.Server, db *sql.DB, seed uint64) (h *history, machines [][]*run) {
 	r := mathrand.New(mathrand.NewPCG(seed, 0))
-	h = &history{t: t, server: s, db: db, workspace: fmt.Sprint("w", seed), lease: lease, shape: newShape(r), w: newWorld(t), freed: map[string]bool{}}
+	h = &history{t: t, server: s, db: db, workspace: fmt.Sprint("w", seed), dir: t.TempDir(), lease: lease, shape: newShape(r), w: newWorld(t), freed: map[string]bool{}}
 	h.faults = faults{kill: r.IntN(3) == 0, cut: r.IntN(2) == 0, freeze: r.IntN(4) == 0, restart: r.IntN(25) == 0}
 	if h.faults.restart || !h.faults.kill && !h.faults.freeze {
 		h.lease = 30 * time.Second // longer than a slow machine takes for a request
@@ -87,7 +88,7 @@ func newHistory(t *testing.T, s *server.Server, db *sql.DB, seed uint64) (h *his
 		machines = append(machines, mine)
 	}
 	var err error
-	if h.store, err = postgres.New(postgres.Options{ConnString: s.URL(0), Lease: h.lease}); err != nil {
+	if h.store, err = postgres.New(postgres.Options{ConnString: s.URL(0), Lease: h.lease, Dir: h.dir}); err != nil {
 		t.Fatal(err)
 	}
 	return h, machines

@@ -188,7 +188,7 @@ const (
 func (h *history) start(r *run) {
 	r.proxy = tcpproxy.Start(h.t, h.server.Port)
 	defer r.proxy.Kill()
-	s, err := postgres.New(postgres.Options{ConnString: h.server.URL(r.proxy.Port), Lease: r.lease})
+	s, err := postgres.New(postgres.Options{ConnString: h.server.URL(r.proxy.Port), Lease: r.lease, Dir: h.dir})
 	if err != nil {
 		h.t.Fatal(err)
 	}
