@@ -1,4 +1,4 @@
-//go:build unix && !mayfly_no_postgres
+//go:build !mayfly_no_postgres && unix
 
 package postgres_test
 

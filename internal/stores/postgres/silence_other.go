@@ -1,4 +1,4 @@
-//go:build !linux && !mayfly_no_postgres
+//go:build !mayfly_no_postgres && !linux
 
 package postgres
 
