@@ -24,7 +24,7 @@ func subjectsAt(i addr.Instance) []state.Subject {
 	return out
 }
 
-// listing returns the command that lists what a state has of the kind that an address looks like.
+// listing returns the command that lists a state, as far as an address looks like a part of that.
 func listing(i addr.Instance) string {
 	for _, s := range subjectsAt(i) {
 		if s.Kind == state.OneOutput {
