@@ -33,6 +33,12 @@ func Persist(ctx context.Context, s *Store, f func() error) error {
 	return s.persist(ctx, f)
 }
 
+// PersistFirst repeats a request of a store that has not reached its server.
+func PersistFirst(ctx context.Context, s *Store, f func() error) error { return s.persist(ctx, f) }
+
+// Unconnected returns an error of a connection that was not made.
+func Unconnected(err error) error { return connectError{err, true} }
+
 // Note notes that a run has a claim through a store.
 func Note(s *Store, run string) { s.note(run, true) }
 

@@ -56,6 +56,7 @@ func TestOutage(t *testing.T) {
 }
 
 // TestLongRequest repeats a request that has gone well for longer than the lease when its connection is lost.
+// One that has waited as long for a server that was never reached is not repeated.
 func TestLongRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := postgres.New(postgres.Options{ConnString: "host=127.0.0.1 dbname=d user=u", Lease: time.Minute})
@@ -63,6 +64,17 @@ func TestLongRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		attempts := 0
+		if err := postgres.PersistFirst(t.Context(), s, func() error {
+			attempts++
+			time.Sleep(10 * time.Second)
+			return driver.ErrBadConn
+		}); err == nil || attempts != 1 {
+			t.Errorf("got %v after %d attempts to reach a server, want an error after 1", err, attempts)
+		}
+		if s, err = postgres.New(postgres.Options{ConnString: "host=127.0.0.1 dbname=d user=u", Lease: time.Minute}); err != nil {
+			t.Fatal(err)
+		}
+		attempts = 0
 		request := func() error {
 			time.Sleep(2 * time.Minute)
 			if attempts++; attempts == 1 {
@@ -99,6 +111,15 @@ func TestReplicaTakesOver(t *testing.T) {
 		postgres.Note(s, "run")
 		if err := postgres.Persist(t.Context(), s, request); err != nil || attempts != 5 {
 			t.Errorf("with claims: got %v after %d attempts, want no error after 5", err, attempts)
+		}
+		attempts = 0
+		if err := postgres.Persist(t.Context(), s, func() error {
+			if attempts++; attempts < 5 {
+				return postgres.Unconnected(errors.New("no host takes changes"))
+			}
+			return nil
+		}); err != nil || attempts != 5 {
+			t.Errorf("without a server that takes changes: got %v after %d attempts, want no error after 5", err, attempts)
 		}
 		attempts = 0
 		if err := postgres.Persist(t.Context(), s, func() error { attempts++; return &pq.Error{Code: "42501"} }); err == nil || attempts != 1 {

@@ -16,7 +16,12 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store/storetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(program.Run(m)) }
+func TestMain(m *testing.M) {
+	if err := program.RaiseParallel(); err != nil {
+		panic(err)
+	}
+	os.Exit(program.Run(m))
+}
 
 // open returns a handle to a schema, as another process would have.
 func open(t *testing.T, opt postgres.Options) *postgres.Store {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -267,12 +268,53 @@ func TestRestart(t *testing.T) {
 
 func TestCuts(t *testing.T) {
 	s := server.Start(t)
+	in := func(address, database string) string {
+		return strings.Replace(server.URLAt(address), "/postgres?", "/"+database+"?", 1)
+	}
+	create := func(t *testing.T, database, template string) {
+		t.Helper()
+		execute(t, postgres.Options{ConnString: s.URL(0)}, "CREATE DATABASE "+database+" TEMPLATE "+template)
+	}
+	create(t, "migrated", "template0")
+	first, err := postgres.New(postgres.Options{ConnString: in(s.Address(), "migrated")})
+	if err == nil {
+		_, err = first.Workspaces(t.Context())
+		first.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	storetest.RunCuts(t, storetest.Remote{
-		Server: func(*testing.T, string) string { return s.Address() },
+		Server: func(t *testing.T, place string) string {
+			create(t, place, "migrated")
+			return s.Address()
+		},
 		Open: func(t *testing.T, place, address string) store.Store {
-			return open(t, postgres.Options{ConnString: server.URLAt(address), Schema: place})
+			return open(t, postgres.Options{ConnString: in(address, place)})
 		},
 	})
+}
+
+// TestCutMigrations cuts the connection at some messages of the first use, which makes the tables. The next use
+// finds them, or makes them.
+func TestCutMigrations(t *testing.T) {
+	s := server.Start(t)
+	use := func(place, address string) error {
+		_, err := open(t, postgres.Options{ConnString: server.URLAt(address), Schema: place}).Workspaces(t.Context())
+		return err
+	}
+	whole := storetest.NewProxy(t, s.Address(), 0, storetest.NoCut)
+	if err := use("whole", whole.Addr); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 12 {
+		n, cut := 1+rand.IntN(whole.Messages()), []storetest.Cut{storetest.Before, storetest.After, storetest.Late, storetest.Twice}[i%4]
+		place := fmt.Sprint("cut", i)
+		first := use(place, storetest.NewProxy(t, s.Address(), n, cut).Addr)
+		if err := use(place, s.Address()); err != nil {
+			t.Errorf("cut %v at the message %d, and then %v: got %v from the next use, want none", cut, n, first, err)
+		}
+	}
 }
 
 func TestRaces(t *testing.T) {
