@@ -295,8 +295,8 @@ func TestCuts(t *testing.T) {
 	})
 }
 
-// TestCutMigrations cuts the connection at some messages of the first use, which makes the tables. The next use
-// finds them, or makes them.
+// TestCutMigrations cuts the connection at some messages of the first use, which makes the tables. The next
+// use finds them, or makes them.
 func TestCutMigrations(t *testing.T) {
 	s := server.Start(t)
 	use := func(place, address string) error {
