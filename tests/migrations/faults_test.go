@@ -154,16 +154,10 @@ func (s *site) hold() held {
 func TestClaimedStates(t *testing.T) {
 	server := postgres.Start(t)
 	rows, db := inRows(server), opened(t, server)
-	files := map[string]string{"main.tf": slow}
 	holder := []string{"Error acquiring the state lock", "the state is locked by", "Operation: apply"}
 	t.Run("begun", func(t *testing.T) {
 		t.Parallel()
-		one, two := newSite(t, environ(), files), newSite(t, environ(), files)
-		for _, s := range []*site{one, two} {
-			s.put(rows("begun"))
-			s.must("init")
-		}
-		one.must("apply", "-auto-approve")
+		one, two := sharing(t, rows("begun"))
 		run := one.hold()
 		run.kill()
 		lapse(t, db, "begun")
@@ -179,12 +173,7 @@ func TestClaimedStates(t *testing.T) {
 	})
 	t.Run("source", func(t *testing.T) {
 		t.Parallel()
-		one, two := newSite(t, environ(), files), newSite(t, environ(), files)
-		for _, s := range []*site{one, two} {
-			s.put(rows("source"))
-			s.must("init")
-		}
-		one.must("apply", "-auto-approve")
+		one, two := sharing(t, rows("source"))
 		before := two.must("state", "pull")
 		run := one.hold()
 		two.put(local("target"))
@@ -205,7 +194,7 @@ func TestClaimedStates(t *testing.T) {
 	})
 	t.Run("target", func(t *testing.T) {
 		t.Parallel()
-		one, two := newSite(t, environ(), files), newSite(t, environ(), files)
+		one, two := newSlow(t), newSlow(t)
 		two.put(local("source"))
 		two.must("init")
 		two.must("apply", "-auto-approve")
@@ -229,6 +218,24 @@ func TestClaimedStates(t *testing.T) {
 		two.put(local("source"))
 		two.has(before)
 	})
+}
+
+// newSlow returns a site with an object whose change can be held.
+func newSlow(t *testing.T) *site {
+	t.Helper()
+	return newSite(t, environ(), map[string]string{"main.tf": slow})
+}
+
+// sharing returns two sites with the same configuration and state, which one of them has applied.
+func sharing(t *testing.T, place string) (one, two *site) {
+	t.Helper()
+	one, two = newSlow(t), newSlow(t)
+	for _, s := range []*site{one, two} {
+		s.put(place)
+		s.must("init")
+	}
+	one.must("apply", "-auto-approve")
+	return one, two
 }
 
 // waitsFor starts a command, lets the run go on that it waits for, and returns the result of the command.
