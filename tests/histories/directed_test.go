@@ -6,7 +6,6 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -45,7 +44,7 @@ func TestCrossedSets(t *testing.T) {
 				one.meeting, one.failing = m, 0
 				h.runs, machines[i] = append(h.runs, one), append(machines[i], one)
 			}
-			h.carryOutAll(machines, &sync.RWMutex{})
+			h.carryOutAll(machines, &restarts{})
 		})
 	}
 }

@@ -54,6 +54,7 @@ type history struct {
 	runs      []*run
 	w         *world
 	all       sync.WaitGroup
+	restarts  *restarts
 
 	freeing sync.Mutex
 	freed   map[string]bool // names of the objects of operations that a person has read of
@@ -262,7 +263,7 @@ func TestHistories(t *testing.T) {
 	histories, first := seeds(t, 12, mathrand.Uint64N(1<<32))
 	s := server.Start(t)
 	db := opened(t, s)
-	var restarts sync.RWMutex
+	var restarts restarts
 	sum := map[string]int{}
 	var mu sync.Mutex
 	t.Run("all", func(t *testing.T) {
@@ -281,7 +282,8 @@ func TestHistories(t *testing.T) {
 }
 
 // carryOutAll carries out a history and checks it.
-func (h *history) carryOutAll(machines [][]*run, restarts *sync.RWMutex) {
+func (h *history) carryOutAll(machines [][]*run, shared *restarts) {
+	h.restarts = shared
 	defer h.store.Close()
 	defer func() {
 		close(h.w.over)
@@ -290,7 +292,7 @@ func (h *history) carryOutAll(machines [][]*run, restarts *sync.RWMutex) {
 			h.report()
 		}
 	}()
-	h.begin(restarts)
+	h.begin()
 	var all sync.WaitGroup
 	for _, mine := range machines {
 		all.Go(func() {
@@ -301,29 +303,55 @@ func (h *history) carryOutAll(machines [][]*run, restarts *sync.RWMutex) {
 	}
 	if h.faults.restart {
 		time.Sleep(30 * time.Millisecond)
-		h.restart(restarts)
+		h.restart()
 	}
 	all.Wait()
-	restarts.RLock()
-	defer restarts.RUnlock()
+	h.restarts.RLock()
+	defer h.restarts.RUnlock()
 	h.check()
 }
 
 // begin makes the state. The beginning and the end of a history meet no restart.
-func (h *history) begin(restarts *sync.RWMutex) {
-	restarts.RLock()
-	defer restarts.RUnlock()
+func (h *history) begin() {
+	h.restarts.RLock()
+	defer h.restarts.RUnlock()
 	if err := h.store.CreateWorkspace(context.Background(), h.workspace); err != nil {
 		h.t.Fatal(err)
 	}
 	h.carry(h.whole(1))
 }
 
-func (h *history) restart(restarts *sync.RWMutex) {
-	restarts.Lock()
-	defer restarts.Unlock()
+func (h *history) restart() {
+	h.restarts.Lock()
+	defer h.restarts.Unlock()
+	began := time.Now()
 	h.server.Stop([]string{"fast", "immediate"}[h.runs[0].seed%2])
 	h.server.Run()
+	h.restarts.note(period{began, time.Now()})
+}
+
+// restarts are the restarts of a server that histories share. It is locked while one goes on.
+type restarts struct {
+	sync.RWMutex
+
+	mu  sync.Mutex
+	all []period
+}
+
+// period is a time between two moments.
+type period struct{ began, ended time.Time }
+
+func (r *restarts) note(p period) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, p)
+}
+
+// in reports whether the server was restarted in a period, in part.
+func (r *restarts) in(p period) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.all, func(o period) bool { return o.began.Before(p.ended) && p.began.Before(o.ended) })
 }
 
 // count adds numbers that show whether the histories are worth something.

@@ -57,6 +57,7 @@ type run struct {
 	removed bool // the object that it takes out of the state was there
 	end     int  // after it had ended; 0 if it has not
 	diags   diag.List
+	unread  period // in which it could not read the state, and gave up; zero if it has read it
 }
 
 // ack is a result whose commit was acknowledged.
@@ -256,8 +257,12 @@ func (h *history) carryOut(r *run, s *postgres.Store) diag.List {
 	if r.remove == "" && r.command == nil {
 		begin.For = &opt
 	}
+	began := time.Now()
 	op, diags := p.Begin(context.Background(), fmt.Sprint("run ", r.number), begin)
 	if diags.HasErrors() {
+		h.w.mu.Lock()
+		defer h.w.mu.Unlock()
+		r.unread = period{began, time.Now()}
 		return diags
 	}
 	switch {
