@@ -317,8 +317,13 @@ func (p *program) reaching(fn *ast.FuncDecl) (out [][]measured) {
 	return out
 }
 
-// memory is the directory for files of tests. Synchronizing them would take most of the time on a disk.
-const memory = "/dev/shm"
+const (
+	// memory is the directory for files of tests. Synchronizing them would take most of the time on a disk.
+	memory = "/dev/shm"
+	// passable is the mode of a directory that other users may pass, but not list: tests start servers that
+	// refuse to run as root.
+	passable = 0o711
+)
 
 // run runs a test program with options, in the directory of its package.
 func (p *program) run(ctx context.Context, options ...string) ([]byte, error) {
@@ -327,6 +332,9 @@ func (p *program) run(ctx context.Context, options ...string) ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
+	if err := os.Chmod(temp, passable); err != nil {
+		return nil, err
+	}
 	cmd := exec.CommandContext(ctx, p.path, options...)
 	cmd.Dir, cmd.Env = p.dir, append(slices.Clip(p.env), "TMPDIR="+temp)
 	cmd.WaitDelay = 10 * time.Second // a process that a test has started may keep the output open
