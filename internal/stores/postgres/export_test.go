@@ -86,3 +86,15 @@ func Repeat(ctx context.Context, s *Store, attempt func()) error {
 		return s.pool.PingContext(ctx)
 	})
 }
+
+// MostBatches is how many batches a run can send again.
+const MostBatches = mostBatches
+
+// Sendable returns how many batches a run can send again after the server has acknowledged n.
+func Sendable(n int) int {
+	var a acknowledged
+	for i := range n {
+		a.batch(int64(i+1), &batch{})
+	}
+	return len(a.batches)
+}

@@ -229,6 +229,15 @@ func (r *run) wantForgetful(what string, f func() error) {
 	}
 }
 
+// TestLostIsBounded checks that a long run keeps only its last batches in memory.
+func TestLostIsBounded(t *testing.T) {
+	for n, want := range map[int]int{3: 3, postgres.MostBatches + 3: postgres.MostBatches} {
+		if got := postgres.Sendable(n); got != want {
+			t.Errorf("after %d batches: got %d that can be sent again, want %d", n, got, want)
+		}
+	}
+}
+
 // TestLostClaim has a replica take over that does not know a run. The run begins nothing more, and its
 // results are in a file, which later commands name.
 func TestLostClaim(t *testing.T) {
