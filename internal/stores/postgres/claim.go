@@ -213,7 +213,8 @@ func (c *claim) readKeys(t *tx) error {
 const waitingLease = 15 * time.Second
 
 // enter notes the run with its claims, in place of those for which it has waited, and marks units; unrecorded
-// are marked if they have no records.
+// are marked if they have no records. A run may have lapsed since, and be folded, if an answer was lost for
+// longer than its lease: it begins anew.
 func (t *tx) enter(c *claim, own standing, status string, lease time.Duration, text string, keys claimKeys, units, unrecorded []string) error {
 	if own.status != "" {
 		if _, err := t.exec(`DELETE FROM mayfly.claims WHERE run = $1`, c.run); err != nil {
@@ -221,7 +222,7 @@ func (t *tx) enter(c *claim, own standing, status string, lease time.Duration, t
 		}
 	}
 	statement := `WITH noted AS (INSERT INTO mayfly.runs (id, workspace, state, info, lease_until) VALUES ($2, $1, $5, $6, clock_timestamp() + $7 * interval '1 microsecond')
-		ON CONFLICT (id) DO UPDATE SET state = excluded.state, lease_until = excluded.lease_until),`
+		ON CONFLICT (id) DO UPDATE SET state = excluded.state, lease_until = excluded.lease_until, ended = NULL, folded_by = NULL),`
 	args := []any{c.workspace, c.run, pq.StringArray(keys.keys), pq.StringArray(keys.modes), status, text, lease.Microseconds()}
 	if len(units) > 0 {
 		statement += ` marked AS (INSERT INTO mayfly.due (workspace, unit, kind, run) SELECT $1, u, 'object', $2 FROM unnest($8::text[]) u
