@@ -86,6 +86,13 @@ func (t *tx) conflicts(c *claim, ticket int64, wanted claimKeys, most int) ([]co
 	return out, err
 }
 
+// dependOnAll gives lapsed runs that had claimed the whole state intents on the dependents of all blocks: they
+// may still be creating an object, which may depend on any of them.
+const dependOnAll = `INSERT INTO mayfly.claims (workspace, key, run, mode)
+	SELECT r.workspace, 'on ' || b.block, r.run, 'i' FROM (SELECT DISTINCT c.workspace, c.run FROM mayfly.claims c JOIN mayfly.operations o ON o.run = c.run AND o.ended IS NULL
+		WHERE c.run = ANY($1) AND c.key = '' AND NOT EXISTS (SELECT 1 FROM mayfly.objects x WHERE x.workspace = c.workspace AND x.address = o.key)) r
+	CROSS JOIN LATERAL (SELECT DISTINCT block FROM mayfly.objects WHERE workspace = r.workspace) b ON CONFLICT DO NOTHING`
+
 // reap ends runs whose lease has lapsed: their claims are free but for the ones on objects with an operation
 // that has begun and not ended, and for the intents that belong to these. Without intents, others would read
 // all instances of a resource while one of them may still be changing. The gate is held.
@@ -101,6 +108,9 @@ func (m *manager) reap(t *tx, workspace int64) error {
 	}, `SELECT id FROM mayfly.runs WHERE workspace = $1 AND folded_by IS NULL AND state = 'claimed' AND lease_until <= clock_timestamp() ORDER BY id FOR UPDATE`, workspace)
 	if err == nil && len(lapsed) > 0 {
 		_, err = t.exec(`UPDATE mayfly.runs SET state = 'lapsed', ended = clock_timestamp() WHERE id = ANY($1)`, pq.StringArray(lapsed))
+	}
+	if err == nil && len(lapsed) > 0 {
+		_, err = t.exec(dependOnAll, pq.StringArray(lapsed))
 	}
 	var runs, intents []string
 	if err == nil { // also for a run that had claimed the whole state

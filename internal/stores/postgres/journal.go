@@ -169,8 +169,8 @@ opened AS (INSERT INTO mayfly.openings (run, id, instance, provider, since)
 	SELECT f.id, o.id, o.instance, o.provider, o.since FROM fence f, unnest($6::bigint[], $7::text[], $8::text[], $9::timestamptz[]) o(id, instance, provider, since) WHERE f.fresh AND f.alive),
 ended AS (UPDATE mayfly.operations o SET ended = clock_timestamp() FROM fence f WHERE f.fresh AND o.run = f.id AND o.id = ANY($10::bigint[])),
 closed AS (DELETE FROM mayfly.openings o USING fence f WHERE f.fresh AND o.run = f.id AND o.id = ANY($11::bigint[])),
-rest AS (UPDATE mayfly.workspaces w SET document = $12 FROM fence f WHERE f.fresh AND f.state <> 'forced' AND w.id = f.workspace AND $12::bytea IS NOT NULL),
-salted AS (INSERT INTO mayfly.salts (run, workspace, body) SELECT f.id, f.workspace, $14 FROM fence f WHERE f.fresh AND f.state = 'claimed' AND $14::bytea IS NOT NULL
+rest AS (UPDATE mayfly.workspaces w SET document = $12 FROM fence f WHERE f.fresh AND (f.state = 'claimed' OR f.state = 'lapsed' AND w.document = '') AND w.id = f.workspace AND $12::bytea IS NOT NULL),
+salted AS (INSERT INTO mayfly.salts (run, workspace, body) SELECT f.id, f.workspace, $14 FROM fence f WHERE f.fresh AND f.state IN ('claimed', 'lapsed') AND $14::bytea IS NOT NULL
 	ON CONFLICT (run) DO UPDATE SET body = excluded.body),
 kept AS (INSERT INTO mayfly.late (run, batch, workspace, address, deposed, sealed, body)
 	SELECT run, $2, workspace, address, deposed, sealed, CASE WHEN NOT gone THEN body END FROM judged WHERE NOT accepted),
@@ -214,11 +214,11 @@ func sendAs(j *journal, b *batch, number int64) error {
 		}
 	}
 	b.rows = len(last)
-	document, err := j.encoded(b.document)
+	document, err := encode(b.document, j.opt.Cipher)
 	if err != nil {
 		return err
 	}
-	salts, err := j.encoded(b.salts)
+	salts, err := encode(b.salts, j.opt.Cipher)
 	if err != nil {
 		return err
 	}
@@ -279,12 +279,12 @@ func (s *Store) prepared(ctx context.Context, db *sql.DB, statement string) (*sq
 	return sent, err
 }
 
-// encoded returns the form of a document that a row has; nil for none.
-func (j *journal) encoded(f *state.File) ([]byte, error) {
+// encode returns the form of a document that a row has; nil for none.
+func encode(f *state.File, c store.Cipher) ([]byte, error) {
 	if f == nil {
 		return nil, nil
 	}
-	return store.Encode(f, j.opt.Cipher)
+	return store.Encode(f, c)
 }
 
 // number returns the number of the next operation or opening.

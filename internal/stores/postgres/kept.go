@@ -30,9 +30,11 @@ type keptRun struct {
 
 // keptBatch are the results of a batch. The database may have carried it out: that is found by its number.
 type keptBatch struct {
-	Number  int64       `json:"number"`
-	Ended   []int64     `json:"ended"`
-	Results []keptState `json:"results"`
+	Number   int64       `json:"number"`
+	Ended    []int64     `json:"ended"`
+	Results  []keptState `json:"results"`
+	Document []byte      `json:"document,omitempty"` // as in a row, like Salts
+	Salts    []byte      `json:"salts,omitempty"`
 }
 
 // keptState is a changed object, encrypted if the configuration says so.
@@ -44,7 +46,9 @@ type keptState struct {
 // keptSuffix ends the names of files with results.
 const keptSuffix = ".postgres"
 
-// keptPattern returns the name of the files with results of a workspace, with a place for the run.
+// keptPattern returns the name of the files with results of a workspace, with a place for the run and the
+// number of batches, between which is a dot: another process may read a file and remove it, which must not
+// remove results that have come since.
 func (s *Store) keptPattern(workspace string) string {
 	sum := sha256.Sum256([]byte(s.path + "/" + workspace))
 	return fmt.Sprintf("%x-%%s%s", sum[:12], keptSuffix)
@@ -75,19 +79,29 @@ func (j *journal) keep(b *batch) error {
 	if err == nil {
 		_, err = safefile.MakeDirs(j.opt.Dir, 0o700)
 	}
-	path := filepath.Join(j.opt.Dir, fmt.Sprintf(j.keptPattern(j.place), j.run))
+	path := filepath.Join(j.opt.Dir, fmt.Sprintf(j.keptPattern(j.place), fmt.Sprint(j.run, ".", len(j.kept.Batches))))
 	if err == nil {
 		err = safefile.ReplacePrivate(path, text)
 	}
-	if err == nil {
-		j.keptIn = path
+	if err != nil {
+		return err
 	}
-	return err
+	if j.keptIn != "" {
+		_ = os.Remove(j.keptIn) // its results are in both: one that stays does no harm
+	}
+	j.keptIn = path
+	return nil
 }
 
 // keptOf returns a batch with a number in the form that a file has.
-func keptOf(s *Store, number int64, b *batch) (keptBatch, error) {
-	k := keptBatch{Number: number, Ended: b.ended}
+func keptOf(s *Store, number int64, b *batch) (k keptBatch, err error) {
+	k.Number, k.Ended = number, b.ended
+	if k.Document, err = encode(b.document, s.opt.Cipher); err != nil {
+		return k, err
+	}
+	if k.Salts, err = encode(b.salts, s.opt.Cipher); err != nil {
+		return k, err
+	}
 	for _, c := range b.changes {
 		body, sealed, err := s.seal(state.EncodeChange(c))
 		if err != nil {
@@ -111,6 +125,7 @@ func recent(j *journal) (out []keptBatch, err error) {
 		if err != nil {
 			return nil, err
 		}
+		size += len(k.Document) + len(k.Salts)
 		for _, r := range k.Results {
 			size += len(r.Body)
 		}
@@ -188,13 +203,15 @@ func (m *manager) commitKept(ctx context.Context) (found *store.Recovered, err e
 // those that were written when its server had another name, as before a failover.
 func (m *manager) keptFiles(ctx context.Context) (names []string, err error) {
 	entries, _ := os.ReadDir(m.store.opt.Dir) // a directory that cannot be read has no files of this user
-	byRun := map[string]string{}
+	byRun := map[string][]string{}
 	for _, e := range entries {
 		name, kept := strings.CutSuffix(e.Name(), keptSuffix)
 		if is, err := filepath.Match(fmt.Sprintf(m.store.keptPattern(m.name), "*"), e.Name()); is && err == nil {
 			names = append(names, e.Name())
-		} else if _, run, named := strings.Cut(name, "-"); kept && named && uuid.Validate(run) == nil {
-			byRun[run] = e.Name()
+		} else if _, run, named := strings.Cut(name, "-"); kept && named {
+			if run, _, _ = strings.Cut(run, "."); uuid.Validate(run) == nil {
+				byRun[run] = append(byRun[run], e.Name())
+			}
 		}
 	}
 	if len(byRun) == 0 {
@@ -206,7 +223,7 @@ func (m *manager) keptFiles(ctx context.Context) (names []string, err error) {
 		return t.rows(func(scan func(...any) error) error {
 			var run string
 			err := scan(&run)
-			names = append(names, byRun[run])
+			names = append(names, byRun[run]...)
 			return err
 		}, `SELECT r.id FROM mayfly.runs r JOIN mayfly.workspaces w ON w.id = r.workspace WHERE w.name = $1 AND r.id = ANY($2::uuid[])`, m.name, pq.StringArray(slices.Collect(maps.Keys(byRun))))
 	})
@@ -245,6 +262,12 @@ func (m *manager) commitFile(ctx context.Context, path string) (changes int, err
 			continue
 		}
 		b := &batch{ended: kept.Ended}
+		if b.document, err = store.Decode(kept.Document, m.store.opt.Cipher); err != nil {
+			return changes, err
+		}
+		if b.salts, err = store.Decode(kept.Salts, m.store.opt.Cipher); err != nil {
+			return changes, err
+		}
 		for _, r := range kept.Results {
 			c, err := m.store.unseal(r.Sealed, r.Body)
 			if err != nil {

@@ -247,3 +247,64 @@ func TestKeptBesidePlanner(t *testing.T) {
 		t.Errorf("got the files %v (%v), want none", files, err)
 	}
 }
+
+// TestKeptMeanwhile has a command commit and remove the file of a run to which a result comes at this moment.
+func TestKeptMeanwhile(t *testing.T) {
+	s := server.Start(t)
+	opt := postgres.Options{ConnString: s.URL(0), Lease: time.Second, Dir: t.TempDir()}
+	fill(t, opt, 2)
+	r := planned(t, opt, "cut", []int{0, 1})
+	r.begin()
+	var ids []uint64
+	for i := range 2 {
+		id, err := r.Begin(storetest.Address("a", i), "update")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	commit := func(i int) {
+		err := r.Commit(ids[i], state.ObjectChange{Object: storetest.Address("a", i), Provider: storetest.Provider, New: storetest.Object(t, "kept")})
+		if err == nil || !strings.Contains(err.Error(), "are kept in the file "+opt.Dir) {
+			t.Errorf("committing without the server: got %v, want the file that has the result", err)
+		}
+	}
+	s.Stop("immediate")
+	commit(0)
+	s.Run()
+	holding, err := connect(t, opt.ConnString).BeginTx(t.Context(), nil)
+	if err == nil {
+		_, err = holding.Exec(`SELECT 1 FROM mayfly.runs WHERE state = 'claimed' FOR UPDATE`)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, read := manager(t, open(t, opt)), make(chan error, 1)
+	go func() {
+		_, err := reader.Read(t.Context())
+		read <- err
+	}()
+	for deadline := time.Now().Add(time.Minute); count(t, opt, `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'`) == 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("got no command that waits with the file, want one")
+		}
+	}
+	commit(1)
+	if err := holding.Rollback(); err != nil {
+		t.Error(err)
+	}
+	if err := <-read; err != nil {
+		t.Error(err)
+	}
+	if _, err := r.End(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for i, text := range texts(t, opt, 2) {
+		if !strings.Contains(text, "kept") {
+			t.Errorf("got %s of the object %d, want the result", text, i)
+		}
+	}
+	if files, _ := filepath.Glob(filepath.Join(opt.Dir, "*")); len(files) > 0 {
+		t.Errorf("got the files %v, want none", files)
+	}
+}
