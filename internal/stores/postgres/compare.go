@@ -181,6 +181,39 @@ func (x *comparison) results(subjects ...map[string]state.Subject) error {
 	}, `SELECT key, run FROM mayfly.results WHERE workspace = $1 AND key = ANY($2)`, x.workspace, pq.StringArray(keys))
 }
 
+// isGone says that a row has been removed.
+const isGone = "is gone"
+
+// removed notes the runs that have removed rows, as far as the history has the rows.
+func (x *comparison) removed(gone map[state.SubjectKind][]state.RowName) error {
+	var addresses, deposed, keys []string
+	for kind, rows := range gone {
+		for _, row := range rows {
+			if kind == state.OneInstance {
+				addresses, deposed = append(addresses, row.Address), append(deposed, string(row.Deposed))
+			} else {
+				keys = append(keys, state.Subject{Kind: kind, Addr: row.Address}.Key())
+			}
+		}
+	}
+	note := func(scan func(...any) error) error {
+		var row state.RowName
+		var run string
+		err := scan(&row.Address, &row.Deposed, &run)
+		x.writers[row] = run
+		return err
+	}
+	var err error
+	if len(addresses) > 0 {
+		err = x.t.rows(note, `SELECT DISTINCT ON (p.address, p.deposed) p.address, p.deposed, p.next_run FROM mayfly.past p JOIN unnest($2::text[], $3::text[]) g(address, deposed) USING (address, deposed)
+			WHERE p.workspace = $1 ORDER BY p.address, p.deposed, p.until DESC`, x.workspace, pq.StringArray(addresses), pq.StringArray(deposed))
+	}
+	if err == nil && len(keys) > 0 {
+		err = x.t.rows(note, `SELECT DISTINCT ON (key) key, '', next_run FROM mayfly.past_results WHERE workspace = $1 AND key = ANY($2) ORDER BY key, until DESC`, x.workspace, pq.StringArray(keys))
+	}
+	return err
+}
+
 // differences returns the rows that differ, in order, and the keys of optional claims on rows that do.
 func (x *comparison) differences() (stale []store.StaleRow, given []string, err error) {
 	type difference struct {
@@ -205,7 +238,7 @@ func (x *comparison) differences() (stale []store.StaleRow, given []string, err 
 			if now, is := found[row]; !is && row.Unrecorded != "" {
 				continue // a late result was settled
 			} else if !is {
-				note(row, "is gone")
+				note(row, isGone)
 			} else if now != version {
 				note(row, "was changed")
 			}
@@ -223,6 +256,15 @@ func (x *comparison) differences() (stale []store.StaleRow, given []string, err 
 	}
 	if len(differ) == 0 {
 		return nil, given, nil
+	}
+	gone := map[state.SubjectKind][]state.RowName{}
+	for d, change := range differ {
+		if change == isGone {
+			gone[d.kind] = append(gone[d.kind], d.row)
+		}
+	}
+	if err := x.removed(gone); err != nil {
+		return nil, nil, err
 	}
 	writers, err := x.runs()
 	for d, change := range differ {
