@@ -45,6 +45,9 @@ func Note(s *Store, run string) { s.note(run, true) }
 // Explain adds advice to an error.
 var Explain = explain
 
+// CheckServer checks the version of a server.
+var CheckServer = checkServer
+
 // CheckSchema checks the argument "schema_name".
 var CheckSchema = checkSchema
 

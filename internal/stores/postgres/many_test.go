@@ -43,3 +43,19 @@ func TestNamesOfSchemas(t *testing.T) {
 		t.Errorf("got %v of a name of 63 bytes, want an error with advice", err)
 	}
 }
+
+// TestOldServers refuses servers that lack a part of the statements, before tables are made.
+func TestOldServers(t *testing.T) {
+	for version, want := range map[int]string{
+		90_624: "the server is PostgreSQL 9, and the backend \"postgres\" needs PostgreSQL 13 or later", 120_022: "the server is PostgreSQL 12, and the backend \"postgres\" needs PostgreSQL 13 or later",
+		130_000: "", 180_001: "",
+	} {
+		got := ""
+		if err := postgres.CheckServer(version); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("the version %d: got %q, want %q", version, got, want)
+		}
+	}
+}

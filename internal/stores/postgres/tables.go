@@ -150,6 +150,13 @@ func (s *Store) migrate(ctx context.Context, pool *sql.DB) error {
 	if version > len(s.migrations) {
 		return s.newer(version)
 	}
+	var server int
+	if err := pool.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::int`).Scan(&server); err != nil {
+		return err
+	}
+	if err := checkServer(server); err != nil {
+		return err
+	}
 	err = s.upgrade(ctx, pool)
 	pe, is := errors.AsType[*pq.Error](err)
 	switch {
@@ -159,6 +166,18 @@ func (s *Store) migrate(ctx context.Context, pool *sql.DB) error {
 		return fmt.Errorf("the tables in the schema %q have the version %d, this version of Mayfly needs %d, and this user may not change them. Let the owner of the schema run: mayfly workspace list", s.opt.Schema, version, len(s.migrations))
 	}
 	return err
+}
+
+// oldestServer is the oldest version of a server with all that the statements use, as servers give theirs.
+const oldestServer = 130_000
+
+// checkServer checks the version of a server: 130004 is 13.4.
+func checkServer(version int) error {
+	const major = 10_000
+	if version < oldestServer {
+		return fmt.Errorf("the server is PostgreSQL %d, and the backend \"postgres\" needs PostgreSQL %d or later", version/major, oldestServer/major)
+	}
+	return nil
 }
 
 // version returns the version of the tables; 0 for none.
