@@ -15,7 +15,7 @@ func (c *stateCommands) queryCommand(a *app) *cli.Command {
 	timeout := 30 * time.Second
 	m := &machineFlags{}
 	return a.command("query", "Ask the stored states a question in SQL", "SQL",
-		"Carries out one SQL statement that only reads, on the views \"instances\", \"outputs\", \"runs\" and \"history\" of all workspaces, which have no sensitive values. For backends that keep states in a database, such as \"postgres\".",
+		"Carries out one SQL statement that only reads, on the views \"instances\", \"outputs\", \"runs\", \"claims\", \"operations\", \"openings\" and \"history\" of all workspaces, which have no sensitive values. For backends that keep states in a database, such as \"postgres\".",
 		append(m.flags("a JSON document"), durationFlag("timeout", "Give up after `DURATION`.", &timeout)),
 		func(ctx context.Context, args []string) int {
 			c.out.document = m.json
