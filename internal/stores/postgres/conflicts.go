@@ -86,8 +86,8 @@ func (t *tx) conflicts(c *claim, ticket int64, wanted claimKeys, most int) ([]co
 	return out, err
 }
 
-// dependOnAll gives lapsed runs that had claimed the whole state intents on the dependents of all blocks: they
-// may still be creating an object, which may depend on any of them.
+// dependOnAll gives lapsed runs that had claimed the whole state intents on the dependents of all blocks:
+// they may still be creating an object, which may depend on any of them.
 const dependOnAll = `INSERT INTO mayfly.claims (workspace, key, run, mode)
 	SELECT r.workspace, 'on ' || b.block, r.run, 'i' FROM (SELECT DISTINCT c.workspace, c.run FROM mayfly.claims c JOIN mayfly.operations o ON o.run = c.run AND o.ended IS NULL
 		WHERE c.run = ANY($1) AND c.key = '' AND NOT EXISTS (SELECT 1 FROM mayfly.objects x WHERE x.workspace = c.workspace AND x.address = o.key)) r
