@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -99,7 +100,10 @@ func (s *Server) begin() {
 func (s *Server) Run() {
 	s.t.Helper()
 	options := fmt.Sprintf("-p %d -k '' -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=500 -c dynamic_shared_memory_type=mmap", s.Port)
-	s.run("pg_ctl", "start", "-w", "-D", s.data, "-l", s.log(), "-o", options)
+	if err := execute(s.bin, filepath.Dir(s.data), "pg_ctl", "start", "-w", "-D", s.data, "-l", s.log(), "-o", options); err != nil {
+		text, _ := os.ReadFile(s.log())
+		s.t.Fatalf("%v\n%s", err, text)
+	}
 }
 
 // log returns the path of the server's log.
@@ -267,11 +271,22 @@ func programs() string {
 	return filepath.Dir(path)
 }
 
+// Ports of servers are below those that systems give to connections of clients: one that a server has left for
+// a moment, or has not taken yet, could be such a port by then.
+const (
+	leastPort = 20_000
+	ports     = 12_000
+)
+
 func freePort(t testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	var err error
+	for range 100 {
+		var l net.Listener
+		if l, err = net.Listen("tcp", fmt.Sprint("127.0.0.1:", leastPort+rand.IntN(ports))); err == nil {
+			defer l.Close()
+			return l.Addr().(*net.TCPAddr).Port
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal(err)
+	return 0
 }
