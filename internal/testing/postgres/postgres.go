@@ -271,8 +271,8 @@ func programs() string {
 	return filepath.Dir(path)
 }
 
-// Ports of servers are below those that systems give to connections of clients: one that a server has left for
-// a moment, or has not taken yet, could be such a port by then.
+// Ports of servers are below those that systems give to connections of clients: a server may have left one
+// for a moment, or not have taken it yet.
 const (
 	leastPort = 20_000
 	ports     = 12_000
