@@ -75,12 +75,13 @@ func TestFewDescriptors(t *testing.T) {
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	filetest.Write(t, filepath.Join(s.dir, "main.tf"), strings.Replace(noisy, "seq 20000", "sleep 5", 1))
+	filetest.Write(t, filepath.Join(s.dir, "main.tf"), strings.Replace(noisy, "seq 20000", "until [ -e renewed ]; do sleep 0.1; done", 1))
 	var out bytes.Buffer
 	cmd := s.command(&out, &out, "apply", "-auto-approve", "-no-color")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	s.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	renewals := func() int { return s.transcript().Count(simlog.Filter{RPC: "RenewEphemeralResource"}) }
 	s.until("a renewal", func() bool { return renewals() > 0 })
 	_ = syscall.Kill(cmd.Process.Pid, syscall.SIGSTOP)
@@ -90,6 +91,7 @@ func TestStopped(t *testing.T) {
 	before := renewals()
 	_ = syscall.Kill(cmd.Process.Pid, syscall.SIGCONT)
 	s.until("a renewal after the stop", func() bool { return renewals() > before })
+	filetest.Write(t, filepath.Join(s.dir, "renewed"), "")
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, &out)
 	}
