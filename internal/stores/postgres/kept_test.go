@@ -36,14 +36,7 @@ func testKept(t *testing.T, forced bool) {
 	fill(t, opt, 4)
 	r := planned(t, opt, "cut", []int{0, 1, 2})
 	r.begin()
-	var ids []uint64
-	for i := range 2 {
-		id, err := r.Begin(storetest.Address("a", i), "update")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, id)
-	}
+	ids := r.beginFirst(2)
 	s.Stop("immediate")
 	var wait []func() error
 	if _, err := r.Begin(storetest.Address("a", 2), "update"); err == nil {
@@ -255,14 +248,7 @@ func TestKeptMeanwhile(t *testing.T) {
 	fill(t, opt, 2)
 	r := planned(t, opt, "cut", []int{0, 1})
 	r.begin()
-	var ids []uint64
-	for i := range 2 {
-		id, err := r.Begin(storetest.Address("a", i), "update")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, id)
-	}
+	ids := r.beginFirst(2)
 	commit := func(i int) {
 		err := r.Commit(ids[i], state.ObjectChange{Object: storetest.Address("a", i), Provider: storetest.Provider, New: storetest.Object(t, "kept")})
 		if err == nil || !strings.Contains(err.Error(), "are kept in the file "+opt.Dir) {

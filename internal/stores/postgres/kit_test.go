@@ -107,6 +107,19 @@ func (r *run) update(i int) error {
 	return err
 }
 
+// beginFirst begins operations on the first objects, and returns their numbers.
+func (r *run) beginFirst(n int) (ids []uint64) {
+	r.t.Helper()
+	for i := range n {
+		id, err := r.Begin(storetest.Address("a", i), "update")
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
 func (r *run) end() *state.File {
 	r.t.Helper()
 	f, err := r.End(r.t.Context())

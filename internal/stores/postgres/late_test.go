@@ -52,14 +52,7 @@ func TestLateResults(t *testing.T) {
 	opt := stock(t, 5)
 	forced := planned(t, opt, "forced", []int{0, 1, 2, 3})
 	forced.begin()
-	var ids []uint64
-	for i := range 4 {
-		id, err := forced.Begin(storetest.Address("a", i), "update")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, id)
-	}
+	ids := forced.beginFirst(4)
 	if err := store.ForceUnlock(t.Context(), manager(t, open(t, opt)), "id-forced"); err != nil {
 		t.Fatal(err)
 	}
