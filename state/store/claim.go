@@ -84,7 +84,7 @@ func (e *ClaimedError) Unwrap() error { return &LockError{Info: &e.Conflicts[0].
 // StaleRow is a row that is not as it was read.
 type StaleRow struct {
 	Name   string    // the address of an object, an output or a check
-	Change string    // "was changed", "is new", "is gone" or "may have been changed without a record"
+	Change string    // "was changed", "is new", "was removed" or "may have been changed without a record"
 	Run    *LockInfo // that has changed it; nil if unknown
 }
 

@@ -329,7 +329,7 @@ func TestComparedSets(t *testing.T) {
 	inside := addr.Object{Instance: addr.Instance{Module: in, Resource: block.Resource}}
 	changes := map[string]func(*state.State){
 		"test_thing.a[7] is new":          func(st *state.State) { st.SetObject(storetest.Address("a", 7), object("new"), storetest.Provider) },
-		"test_thing.a[1] is gone":         func(st *state.State) { st.RemoveInstance(storetest.Address("a", 1).Instance) },
+		"test_thing.a[1] was removed":     func(st *state.State) { st.RemoveInstance(storetest.Address("a", 1).Instance) },
 		"test_thing.a[1] was changed":     func(st *state.State) { st.SetObject(storetest.Address("a", 1), object("x"), storetest.Provider) },
 		"test_thing.b[0] is new":          func(st *state.State) { st.SetObject(storetest.Address("b", 0), object("x", block), storetest.Provider) },
 		"module.m[1].test_thing.a is new": func(st *state.State) { st.SetObject(inside, object("x"), storetest.Provider) },

@@ -181,8 +181,8 @@ func (x *comparison) results(subjects ...map[string]state.Subject) error {
 	}, `SELECT key, run FROM mayfly.results WHERE workspace = $1 AND key = ANY($2)`, x.workspace, pq.StringArray(keys))
 }
 
-// isGone says that a row has been removed.
-const isGone = "is gone"
+// wasRemoved says that a row has been removed.
+const wasRemoved = "was removed"
 
 // removed notes the runs that have removed rows, as far as the history has the rows.
 func (x *comparison) removed(gone map[state.SubjectKind][]state.RowName) error {
@@ -238,7 +238,7 @@ func (x *comparison) differences() (stale []store.StaleRow, given []string, err 
 			if now, is := found[row]; !is && row.Unrecorded != "" {
 				continue // a late result was settled
 			} else if !is {
-				note(row, isGone)
+				note(row, wasRemoved)
 			} else if now != version {
 				note(row, "was changed")
 			}
@@ -259,7 +259,7 @@ func (x *comparison) differences() (stale []store.StaleRow, given []string, err 
 	}
 	gone := map[state.SubjectKind][]state.RowName{}
 	for d, change := range differ {
-		if change == isGone {
+		if change == wasRemoved {
 			gone[d.kind] = append(gone[d.kind], d.row)
 		}
 	}

@@ -46,11 +46,11 @@ func TestGoneIsNamed(t *testing.T) {
 	err := relies.claim(0)
 	stale, is := errors.AsType[*store.StaleError](err)
 	if !is || len(stale.Rows) != 2 {
-		t.Fatalf("got %v, want that the object and the output are gone", err)
+		t.Fatalf("got %v, want that the object and the output were removed", err)
 	}
 	for i, want := range []string{"id-output-removes last", "id-removes last"} {
-		if row := stale.Rows[i]; row.Change != "is gone" || row.Run == nil || row.Run.ID != want {
-			t.Errorf("got that %s %s by %v, want that it is gone by the run %s", row.Name, row.Change, row.Run, want)
+		if row := stale.Rows[i]; row.Change != "was removed" || row.Run == nil || row.Run.ID != want {
+			t.Errorf("got that %s %s by %v, want that it was removed by the run %s", row.Name, row.Change, row.Run, want)
 		}
 	}
 }
